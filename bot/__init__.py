@@ -1,0 +1,1 @@
+"""bot knows people and models, and no GPU."""

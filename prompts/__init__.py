@@ -1,0 +1,1 @@
+"""prompts holds the words that a model is given."""

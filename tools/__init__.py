@@ -1,0 +1,1 @@
+"""tools knows machines, and nobody."""

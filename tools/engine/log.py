@@ -1,0 +1,114 @@
+"""A serve log, read: traffic, start-up, and what the engine complains of."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from tools.engine.launch import EngineName, Value
+from tools.probe import Facts
+
+NoticeKind = Literal[
+    "override", "refusal", "graph_off", "overlap_off", "radix_off", "custom_ar_off", "cap", "clamp",
+    "kernel", "speculation", "numa", "retraction", "oom", "watchdog", "crash", "start_failed",
+    "health", "shutdown", "slow_tokenizer", "collective", "nccl_error", "benign",
+]  # fmt: skip
+
+
+class DecodeLine(Facts):
+    """One decode report of the log. `tok_s` is the whole server's (or rank's), not one user's."""
+
+    at: str | None = None  # as printed, "2026-09-02 07:00:17"
+    rank: str = ""
+    running: int | None = None
+    queued: int | None = None
+    tokens: int | None = None
+    usage: float | None = None  # of the KV pool, 0 to 1 (hybrid models: of the full-attention pool)
+    swa_usage: float | None = None
+    mamba_usage: float | None = None
+    accept_len: float | None = None
+    accept_rate: float | None = None
+    graph: bool | None = None
+    tok_s: float | None = None
+    after_gap: bool = False  # first line after a prefill or an idle gap: its rate means nothing
+
+
+class PrefillLine(Facts):
+    """One prefill batch of the log."""
+
+    at: str | None = None
+    rank: str = ""
+    new_seqs: int | None = None
+    new_tokens: int | None = None
+    cached_tokens: int | None = None
+    usage: float | None = None
+    swa_usage: float | None = None
+    mamba_usage: float | None = None
+    running: int | None = None
+    queued: int | None = None
+    pending: int | None = None
+    graph: bool | None = None
+    tok_s: float | None = None
+
+
+class Capture(Facts):
+    """One capture of CUDA graphs. `sizes` are batch sizes, or token counts for prefill."""
+
+    what: str  # "decode", "draft decode", "draft extend", "verify", "prefill"
+    sizes: tuple[int, ...] = ()
+    took_s: float | None = None
+    mem_gb: float | None = None
+    finished: bool = False
+
+
+class Notice(Facts):
+    """A line that is neither traffic nor start-up: a refusal, an override, a trouble."""
+
+    kind: NoticeKind
+    text: str  # the message without its prefix, capped
+    at: str | None = None
+    rank: str = ""
+    times: int = 1
+    numbers: dict[str, float] = {}  # what the message counts, by name
+
+
+class ServerLog(Facts):
+    """A serve log, read: the last run in it, with the start-up of that run.
+
+    `resolved` are the arguments of the `server_args` dump, allow-listed; None if the log holds
+    none. `unexplained` are lines that no form matches, capped; `unexplained_count` counts all.
+    """
+
+    engine: EngineName | None = None
+    version: str | None = None
+    runs: int = 1
+    resolved: dict[str, Value] | None = None
+    decode: tuple[DecodeLine, ...] = ()
+    prefill: tuple[PrefillLine, ...] = ()
+    captures: tuple[Capture, ...] = ()
+    notices: tuple[Notice, ...] = ()
+    started: bool | None = None  # the ready line was seen
+    max_total_tokens: int | None = None
+    max_running: int | None = None
+    chunked_prefill: int | None = None
+    context_len: int | None = None
+    model_type: str | None = None
+    quant: str | None = None
+    weights_gb: float | None = None
+    kv_gb: float | None = None
+    mamba_slots: int | None = None
+    graph_addresses: int | None = None  # "Registering N cuda graph addresses": custom all-reduce works
+    last_request_at: str | None = None
+    last_line_at: str | None = None
+    health_prefills: int = 0  # one-token prefills of /health, not counted as traffic
+    lines: int = 0
+    cut_lines: int = 0  # not shown to us by the filter on the host
+    unexplained: tuple[str, ...] = ()
+    unexplained_count: int = 0
+
+    def said(self, *kinds: NoticeKind) -> tuple[Notice, ...]:
+        """Return the notices of some kinds."""
+        return tuple(notice for notice in self.notices if notice.kind in kinds)
+
+    def steady(self) -> tuple[DecodeLine, ...]:
+        """Return the decode lines whose rate means something: not the first after a gap."""
+        return tuple(line for line in self.decode if not line.after_gap and line.tok_s)

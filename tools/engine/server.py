@@ -1,0 +1,63 @@
+"""What a running server answers: its arguments, its metrics; and lines found by a text."""
+
+from __future__ import annotations
+
+from tools.engine.launch import Value
+from tools.probe import Facts
+
+
+class ServerInfo(Facts):
+    """What the server answers of itself: resolved arguments, and what each scheduler runs with.
+
+    `resolved` is the main process' copy; `effective` one mapping per DP rank from
+    `internal_states`, which child processes changed. Both allow-listed.
+    """
+
+    version: str | None = None
+    resolved: dict[str, Value] = {}
+    effective: tuple[dict[str, Value], ...] = ()
+    max_total_tokens: int | None = None
+    max_running_effective: int | None = None
+    last_gen_tok_s: float | None = None
+    accept_len: float | None = None
+    launch_command: str | None = None
+    memory_gb: dict[str, float] = {}
+
+
+class Metrics(Facts):
+    """Two readings or one of the server's Prometheus page; gauges of the last, counters as deltas.
+
+    `window_s` is None when there was one reading only: then `deltas` is empty.
+    """
+
+    gauges: dict[str, float] = {}
+    totals: dict[str, float] = {}
+    deltas: dict[str, float] = {}
+    window_s: float | None = None
+
+
+class SourceLine(Facts):
+    """One line of the installed engine's source."""
+
+    path: str  # below the package, "srt/server_args.py"
+    line: int
+    text: str
+
+
+class SourceLines(Facts):
+    """Lines of the installed engine's source that hold a text."""
+
+    needle: str
+    version: str | None = None
+    root: str | None = None
+    found: tuple[SourceLine, ...] = ()
+    cut: bool = False
+
+
+class LogMatches(Facts):
+    """Lines of the serve log that match a text, newest last, capped."""
+
+    needle: str
+    lines: tuple[str, ...] = ()
+    count: int | None = None
+    cut: bool = False

@@ -1,0 +1,57 @@
+"""One look and what it taught: the id that a sentence cites."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tools.errors import Absent, Failed, HostError, ProbeError
+from tools.host import Host, Output
+from tools.probe import Facts, Probe
+
+AnyProbe = Probe[Any]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """One look: which question, where, the raw answer, the facts in it, or the trouble with it."""
+
+    id: str
+    probe: AnyProbe | None  # None: a text that no probe recognises
+    source: str  # the host's name, or the file's
+    output: Output | None
+    facts: Facts | None = None
+    trouble: str = ""
+
+    @property
+    def title(self) -> str:
+        """Name the look as `probes` does."""
+        return type(self.probe).__name__ if self.probe else "Unrecognised"
+
+
+def learn(number: int, probe: AnyProbe, source: str, output: Output) -> Evidence:
+    """Read one raw answer: secrets are dropped first, then facts or a trouble are drawn from it."""
+    name = f"E{number}"
+    kept = output.model_copy(update={"stdout": probe.clean(output.stdout), "stderr": probe.clean(output.stderr)})
+    if kept.lost:
+        return Evidence(name, probe, source, kept, trouble=kept.lost)
+    try:
+        return Evidence(name, probe, source, kept, facts=probe.read(kept))
+    except Absent as why:
+        return Evidence(name, probe, source, kept, trouble=f"Not there: {why}")
+    except Failed as why:
+        return Evidence(name, probe, source, kept, trouble=f"Failed: {why}")
+    except ProbeError as why:
+        return Evidence(name, probe, source, kept, trouble=f"Unreadable: {why}")
+
+
+def ask(host: Host, probes: Sequence[AnyProbe], *, after: int = 0) -> list[Evidence]:
+    """Ask a host in one batch; what goes wrong becomes the trouble of each look, never an exception."""
+    try:
+        outputs = host.answer(probes)
+    except HostError as why:
+        lost = Output(status=None, lost=str(why))
+        outputs = [lost] * len(probes)
+    pairs = zip(probes, outputs, strict=True)
+    return [learn(after + n, probe, host.name, output) for n, (probe, output) in enumerate(pairs, start=1)]

@@ -1,0 +1,56 @@
+"""The catalogue of causes, the Xid table and the clock-event reason bits, as typed data.
+
+The data lies beside this file in causes.yaml; each entry names its sources.
+"""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict
+
+Category = Literal["hardware", "config", "software_bug", "workload", "at_ceiling", "no_fault", "inconclusive"]
+
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_AS_VERDICT: dict[str, Category] = {"software": "software_bug", "ceiling": "at_ceiling"}
+
+
+class Cause(BaseModel):
+    """One way in which serving becomes slow, or seems to."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    id: str
+    category: Category
+    layer: str
+    severity: Literal["critical", "major", "moderate", "minor", "info", "benign"]
+    symptoms: tuple[str, ...]
+    decisive_check: str
+    remedy: tuple[str, ...]
+    risk: str
+    verify: str
+    sources: tuple[str, ...]
+
+
+class Xid(BaseModel):
+    """One error number of the NVIDIA driver."""
+
+    model_config = ConfigDict(frozen=True)
+
+    meaning: str
+    severity: str
+    action: str
+
+
+def _cause(entry: dict[str, Any]) -> Cause:
+    category = "no_fault" if entry["severity"] == "benign" else _AS_VERDICT.get(entry["category"], entry["category"])
+    return Cause.model_validate({**entry, "category": category, "sources": entry["evidence"]})
+
+
+_DATA = yaml.load((files(__package__) / "causes.yaml").read_text(encoding="utf-8"), Loader=_LOADER)  # noqa: S506 - a safe loader, in C where there is one
+
+CAUSES: dict[str, Cause] = {entry["id"]: _cause(entry) for entry in _DATA["pathologies"]}
+XIDS: dict[int, Xid] = {int(code): Xid(**entry) for code, entry in _DATA["xid"].items()}
+REASON_BITS: dict[int, str] = {int(bit, 16): name.split(" ")[0] for bit, name in _DATA["clocks_event_reason_bits"].items()}

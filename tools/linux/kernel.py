@@ -1,0 +1,54 @@
+"""The kernel's own complaints about GPUs, PCIe, the IOMMU and memory."""
+
+from __future__ import annotations
+
+from tools.probe import Facts
+
+
+class XidLine(Facts):
+    """One error that the NVIDIA driver reported. https://docs.nvidia.com/deploy/xid-errors"""
+
+    bdf: str  # "0000:9c:00.0"
+    code: int
+    text: str
+    at: str | None = None
+
+
+class AerLine(Facts):
+    """One PCIe error report. `errors` are names such as RxErr, BadTLP, SDES."""
+
+    bdf: str | None = None
+    severity: str = ""  # "corrected", "non-fatal", "fatal"
+    errors: tuple[str, ...] = ()
+    text: str = ""
+    at: str | None = None
+
+
+class BandwidthNotice(Facts):
+    """The notice printed when a device is found, often while it still idles at Gen1: no proof."""
+
+    bdf: str
+    limited_gen: int | None = None
+    limited_width: int | None = None
+    port: str | None = None
+    capable_gen: int | None = None
+    capable_width: int | None = None
+
+
+class KernelLog(Facts):
+    """What the kernel said since boot, as far as the log reaches back."""
+
+    xids: tuple[XidLine, ...] = ()
+    fallen_off: tuple[str, ...] = ()  # bdfs of "has fallen off the bus"
+    aer: tuple[AerLine, ...] = ()
+    io_page_faults: tuple[str, ...] = ()  # bdfs
+    iommu_on: bool | None = None  # the kernel says that an IOMMU translates
+    notices: tuple[BandwidthNotice, ...] = ()
+    oom_kills: int = 0
+    mce: int = 0
+    thermal_trips: int = 0
+    boots: int = 0  # boots seen in the log
+    ends_mid_line: int = 0  # boots whose log ends without a shutdown
+    nvrm_version: str | None = None
+    version_mismatch: bool = False
+    lines: int = 0

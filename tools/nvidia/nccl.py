@@ -1,0 +1,28 @@
+"""What NCCL says of its paths, and what its own test measured."""
+
+from __future__ import annotations
+
+from tools.probe import Facts
+
+
+class NcclLog(Facts):
+    """NCCL's INFO lines. `paths` counts channels by transport: "P2P/IPC", "SHM", "NET/Socket", "NET/IB"."""
+
+    version: str | None = None
+    network: str | None = None  # "Socket", "IB"
+    interface: str | None = None
+    paths: dict[str, int] = {}
+    ibverbs_missing: bool | None = None
+    env: dict[str, str] = {}  # variables NCCL says were set
+    graph_bw_gb_s: float | None = None  # lowest of the graph search
+    graph_channels: int | None = None
+    errors: tuple[str, ...] = ()
+
+
+class AllReduceTest(Facts):
+    """all_reduce_perf: bus bandwidth by message size in bytes."""
+
+    busbw_gb_s: dict[int, float] = {}
+    gpus: int | None = None
+    wrong: int | None = None  # values that came out wrong
+    finished: bool | None = None

@@ -1,0 +1,1 @@
+"""physics is a serving step in milliseconds: memory, kernels, links, host."""

@@ -1,0 +1,102 @@
+"""A rule: one hypothesis, what it needs to know, and how it is judged.
+
+The annotations of a rule's parameters are its needs: `links: PciLinks` must be there, `log:
+ServerLog | None` is used if it is there. Facts of one type from several looks come merged. The
+docstring's first line is the hypothesis, shown to people as it is. A rule returns a Finding
+(confirmed), returns None (ruled out), or raises Undecided (unchecked, with the reason).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from types import NoneType, UnionType
+from typing import Literal, Union, get_args, get_origin, get_type_hints
+
+from tools.knowledge import CAUSES, Category, Cause
+from tools.probe import Facts
+
+Aspect = Literal["decode", "prefill", "ttft", "tail", "throughput", "start", "crash"]
+Interval = tuple[float, float, float]  # low, middle, high
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What a cause costs, in percent of the rate; negative is a loss. `source` says where from."""
+
+    decode_pct: Interval | None = None
+    prefill_pct: Interval | None = None
+    source: str = ""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A hypothesis that the facts confirm.
+
+    `shown_by` are the facts that show it (evidence ids follow from them; empty means all that the
+    rule was given). `slows` are the aspects of serving that it explains. What is left empty of
+    category, remedy, risk and verify is taken from the catalogue of causes. `benign` marks what is
+    true and costs nothing: a false alarm explained, or an oddity. `quotes` are lines of raw
+    evidence. `confidence` is 0 to 1: .9 a look that proves, .7 strong, .5 leaning.
+    """
+
+    statement: str
+    shown_by: tuple[Facts, ...] = ()
+    confidence: float = 0.8
+    slows: frozenset[Aspect] = frozenset()
+    effect: Effect = field(default_factory=Effect)
+    category: Category | None = None
+    remedy: tuple[str, ...] = ()
+    risk: str = ""
+    verify: str = ""
+    quotes: tuple[str, ...] = ()
+    benign: bool = False
+
+
+@dataclass(frozen=True)
+class Need:
+    """One parameter of a rule: which facts, and whether it can do without them."""
+
+    name: str
+    facts: type[Facts]
+    optional: bool
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A hypothesis with its cause in the catalogue, its needs, and the function that judges it."""
+
+    cause: Cause
+    hypothesis: str
+    needs: tuple[Need, ...]
+    judge: Callable[..., Finding | None]
+
+    @property
+    def name(self) -> str:
+        """Name the rule by its function."""
+        return getattr(self.judge, "__name__", repr(self.judge))
+
+
+def rule(*, cause: str) -> Callable[[Callable[..., Finding | None]], Rule]:
+    """Make a rule of a function; `cause` is an id of the catalogue."""
+
+    def make(judge: Callable[..., Finding | None]) -> Rule:
+        hints = get_type_hints(judge)
+        hints.pop("return", None)
+        doc = (judge.__doc__ or "").strip().splitlines()
+        if not doc:
+            raise TypeError(f"rule {judge} needs a docstring: its first line is the hypothesis")
+        needs = tuple(_need(name, hint) for name, hint in hints.items())
+        if all(need.optional for need in needs):
+            raise TypeError(f"rule {judge} needs at least one kind of facts that must be there")
+        return Rule(CAUSES[cause], doc[0], needs, judge)
+
+    return make
+
+
+def _need(name: str, hint: object) -> Need:
+    kinds = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+    facts = [kind for kind in kinds if kind is not NoneType]
+    if len(facts) != 1 or not (isinstance(facts[0], type) and issubclass(facts[0], Facts)):
+        raise TypeError(f"parameter {name} must be annotated with Facts or Facts | None, not {hint}")
+    return Need(name, facts[0], optional=NoneType in kinds)

@@ -1,0 +1,1 @@
+"""vllm is what is known of vLLM: its log and its arguments, as far as rules need them."""
