@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,16 +11,19 @@ _CONNECT = socket.socket.connect
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--update-golden", action="store_true", help="write the facts that today's parsers read")
+    parser.addoption(
+        "--update-golden", action="store_true", help="write the facts that today's parsers read"
+    )
 
 
 @pytest.fixture(autouse=True)
-def loopback_only(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def loopback_only(monkeypatch: pytest.MonkeyPatch) -> None:
     def connect(self: socket.socket, address: Any) -> None:
         if self.family in (socket.AF_INET, socket.AF_INET6):
             host = str(address[0])
-            assert host.startswith("127.") or host in ("::1", "localhost"), f"a test reached for {host}"
+            assert host.startswith("127.") or host in ("::1", "localhost"), (
+                f"a test reached for {host}"
+            )
         _CONNECT(self, address)
 
     monkeypatch.setattr(socket.socket, "connect", connect)
-    yield

@@ -33,7 +33,9 @@ def read(case: Path) -> dict[str, Any]:
     told = json.loads(case.read_text(encoding="utf-8"))
     probe = PROBES[case.parent.name](**told.get("probe", {}))
     stdout = case.with_suffix(".out").read_bytes().decode("utf-8", "replace")
-    output = Output(stdout=probe.clean(stdout), stderr=told.get("stderr", ""), status=told.get("status", 0))
+    output = Output(
+        stdout=probe.clean(stdout), stderr=told.get("stderr", ""), status=told.get("status", 0)
+    )
     try:
         facts = probe.read(output)
     except ProbeError as why:
@@ -45,7 +47,10 @@ def read(case: Path) -> dict[str, Any]:
 def unordered(value: Any) -> Any:
     """Sort what came from sets, which have no order of their own."""
     if isinstance(value, dict):
-        return {key: sorted(part) if key == "reasons" and part else unordered(part) for key, part in value.items()}
+        return {
+            key: sorted(part) if key == "reasons" and part else unordered(part)
+            for key, part in value.items()
+        }
     return [unordered(part) for part in value] if isinstance(value, list) else value
 
 
@@ -55,14 +60,18 @@ def test_an_answer_is_read_as_it_was_before(case: Path, request: pytest.FixtureR
     assert told.get("origin"), "say where the text was printed, or that it is synthetic"
     if request.config.getoption("--update-golden"):
         kept = {key: value for key, value in told.items() if key not in ("facts", "error")}
-        case.write_text(json.dumps(kept | now, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        case.write_text(
+            json.dumps(kept | now, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
+        )
         return
     assert now == {key: unordered(told[key]) for key in ("facts", "error") if key in told}
 
 
 @pytest.mark.parametrize("name", sorted(PROBES))
 def test_each_probe_has_an_answer_and_an_absence(name: str) -> None:
-    kinds = {key for case in FOLDER.glob(f"{name}/*.json") for key in json.loads(case.read_text("utf-8"))}
+    kinds = {
+        key for case in FOLDER.glob(f"{name}/*.json") for key in json.loads(case.read_text("utf-8"))
+    }
     assert {"facts", "error"} <= kinds
 
 
@@ -72,4 +81,6 @@ def test_each_probe_recognises_its_own_answers_and_knows_its_facts(name: str) ->
     assert facts_of(PROBES[name])
     for case in FOLDER.glob(f"{name}/*.json"):
         if "facts" in json.loads(case.read_text("utf-8")):
-            assert probe.recognises(case.with_suffix(".out").read_bytes().decode("utf-8", "replace")), case.stem
+            assert probe.recognises(
+                case.with_suffix(".out").read_bytes().decode("utf-8", "replace")
+            ), case.stem

@@ -30,13 +30,17 @@ class Facts(BaseModel):
             old, new = getattr(self, field), getattr(other, field)
             if isinstance(old, tuple) and isinstance(new, tuple):
                 update[field] = old + tuple(x for x in new if x not in old) if old else new
-            elif isinstance(old, dict) and isinstance(new, dict):
-                update[field] = old | new
-            elif isinstance(old, frozenset) and isinstance(new, frozenset):
+            elif (isinstance(old, dict) and isinstance(new, dict)) or (
+                isinstance(old, frozenset) and isinstance(new, frozenset)
+            ):
                 update[field] = old | new
             else:
                 update[field] = old if new is None else new
         return self.model_copy(update=update)
+
+    def brief(self) -> str:
+        """Say in one short line what was learned, for the person who watches."""
+        return ""
 
 
 F = TypeVar("F", bound=Facts)
@@ -54,6 +58,7 @@ class Probe(BaseModel, Generic[F]):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     routine: ClassVar[bool] = True  # the playbook may ask it without being told to
+    takes_s: ClassVar[float] = 1.0  # about how long the host needs; looks over a window say more
 
     @property
     def key(self) -> str:
@@ -83,7 +88,9 @@ class Probe(BaseModel, Generic[F]):
             raise Absent(f"{self.command().argv[0]} is not installed there")
         if output.status not in (0, None) and not output.stdout.strip():
             said = output.stderr.strip().splitlines()
-            raise Failed(said[-1][:300] if said else f"ended with status {output.status} and said nothing")
+            raise Failed(
+                said[-1][:300] if said else f"ended with status {output.status} and said nothing"
+            )
         return self.parse(output.stdout)
 
 

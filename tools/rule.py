@@ -3,7 +3,8 @@
 The annotations of a rule's parameters are its needs: `links: PciLinks` must be there, `log:
 ServerLog | None` is used if it is there. Facts of one type from several looks come merged. The
 docstring's first line is the hypothesis, shown to people as it is. A rule returns a Finding
-(confirmed), returns None (ruled out), or raises Undecided (unchecked, with the reason).
+(confirmed), returns Cleared or None (ruled out, with or without words of its own), or raises
+Undecided (unchecked, with the reason).
 """
 
 from __future__ import annotations
@@ -54,6 +55,20 @@ class Finding:
 
 
 @dataclass(frozen=True)
+class Cleared:
+    """A hypothesis that the facts exclude, with what excludes it in a few words.
+
+    `why` completes "not the cause: ..." ("P2P works between all pairs and NCCL uses it").
+    """
+
+    why: str
+    shown_by: tuple[Facts, ...] = ()
+
+
+Outcome = Finding | Cleared | None
+
+
+@dataclass(frozen=True)
 class Need:
     """One parameter of a rule: which facts, and whether it can do without them."""
 
@@ -69,7 +84,7 @@ class Rule:
     cause: Cause
     hypothesis: str
     needs: tuple[Need, ...]
-    judge: Callable[..., Finding | None]
+    judge: Callable[..., Outcome]
 
     @property
     def name(self) -> str:
@@ -77,10 +92,10 @@ class Rule:
         return getattr(self.judge, "__name__", repr(self.judge))
 
 
-def rule(*, cause: str) -> Callable[[Callable[..., Finding | None]], Rule]:
+def rule(*, cause: str) -> Callable[[Callable[..., Outcome]], Rule]:
     """Make a rule of a function; `cause` is an id of the catalogue."""
 
-    def make(judge: Callable[..., Finding | None]) -> Rule:
+    def make(judge: Callable[..., Outcome]) -> Rule:
         hints = get_type_hints(judge)
         hints.pop("return", None)
         doc = (judge.__doc__ or "").strip().splitlines()
@@ -98,5 +113,7 @@ def _need(name: str, hint: object) -> Need:
     kinds = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
     facts = [kind for kind in kinds if kind is not NoneType]
     if len(facts) != 1 or not (isinstance(facts[0], type) and issubclass(facts[0], Facts)):
-        raise TypeError(f"parameter {name} must be annotated with Facts or Facts | None, not {hint}")
+        raise TypeError(
+            f"parameter {name} must be annotated with Facts or Facts | None, not {hint}"
+        )
     return Need(name, facts[0], optional=NoneType in kinds)

@@ -1,0 +1,54 @@
+# Two commands are all it takes: make demo, make test. Each does its whole set-up in .venv.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+
+.DEFAULT_GOAL := all
+.PHONY: all demo test check fix golden docs bench lab clean
+
+all: check test
+
+demo: $(VENV)/.installed  ## tell the CT129 story: no key, no network, no GPU
+	$(BIN)/perfsleuth demo
+
+test: $(VENV)/.tested  ## run the tests
+	$(BIN)/python -m pytest -q
+
+check: $(VENV)/.tested  ## format, lint, types, layers
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+fix: $(VENV)/.tested
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+golden: $(VENV)/.tested  ## write the facts that today's parsers read; look at the difference before you commit it
+	$(BIN)/python -m pytest -q tests/test_golden.py --update-golden
+
+docs: $(VENV)/.tested  ## write the generated pages
+	$(BIN)/python -m pytest -q tests/test_docs.py --update-golden
+
+bench: $(VENV)/.tested  ## time the SSH batch, a 1 GB log and the start of the command
+	$(BIN)/python -m tests.bench
+
+lab: $(VENV)/.tested  ## a host to try it on: sshd on loopback with fake GPU commands
+	$(BIN)/python -m tests.lab
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis dist
+
+$(VENV)/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "perfsleuth needs Python 3.11 or newer; name one with PYTHON=...")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: requirements.lock pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements-build.lock
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
+	touch $@
+
+$(VENV)/.tested: requirements-dev.lock $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements-dev.lock
+	touch $@

@@ -1,0 +1,5 @@
+"""python -P -m bot: the command, where no script is installed."""
+
+from bot.cli import main
+
+main()

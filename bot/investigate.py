@@ -1,0 +1,75 @@
+"""The one loop: plan, ask, judge. It yields what happens, so that anybody can watch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from time import monotonic
+
+from bot.planner import Planner
+from bot.question import Question
+from tools.deployment import Deployment
+from tools.evidence import AnyProbe, Evidence, ask
+from tools.host import Host
+from tools.known import Known
+from tools.physics.headroom import headroom
+from tools.probes import PROBES
+from tools.rules import RULES
+from tools.verdict import Verdict, judge
+
+ROUNDS = 4
+BOUND_S = 120.0
+
+
+@dataclass(frozen=True)
+class Asking:
+    """A round of probes is about to be put to the host."""
+
+    probes: tuple[AnyProbe, ...]
+
+
+@dataclass(frozen=True)
+class Learned:
+    """One look came back."""
+
+    look: Evidence
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The end: what is served on what, all looks, and the verdict."""
+
+    deployment: Deployment
+    evidence: tuple[Evidence, ...]
+    verdict: Verdict
+
+
+Event = Asking | Learned | Judged
+
+
+def investigate(
+    question: Question,
+    planner: Planner,
+    host: Host,
+    *,
+    known: Sequence[Evidence] = (),
+    bound_s: float = BOUND_S,
+) -> Iterator[Event]:
+    """Ask until the planner knows enough or the bounds are reached, then judge all that was learned."""
+    evidence, started = list(known), monotonic()
+    for _ in range(ROUNDS):
+        if monotonic() - started > bound_s or not (probes := planner.next(question, evidence)):
+            break
+        yield Asking(tuple(probes))
+        looks = ask(host, probes, after=len(evidence))
+        evidence += looks
+        yield from map(Learned, looks)
+    yield conclude(question, evidence)
+
+
+def conclude(question: Question, evidence: Sequence[Evidence]) -> Judged:
+    """Judge what is known, for this question."""
+    known = Known(evidence)
+    measured = headroom(known.get, claimed_tok_s=question.before_tok_s)
+    verdict = judge(evidence, RULES, PROBES, question.interest, measured)
+    return Judged(Deployment.of(known), tuple(evidence), verdict)

@@ -1,0 +1,18 @@
+"""narrator turns events and verdict into a story; pure, and in no medium yet."""
+
+from bot.narrator.line import Kind, Line, Part, Table
+from bot.narrator.looks import asked, deployed, look, understood
+from bot.narrator.verdict import CATEGORIES, verdict
+
+__all__ = [
+    "CATEGORIES",
+    "Kind",
+    "Line",
+    "Part",
+    "Table",
+    "asked",
+    "deployed",
+    "look",
+    "understood",
+    "verdict",
+]

@@ -1,0 +1,64 @@
+"""What was understood, and each look: what was asked, how long it took, what came back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bot.narrator.line import Line
+from bot.question import Question
+from tools.evidence import AnyProbe, Evidence
+from tools.rule import Aspect
+
+_NAMES: dict[Aspect, str] = {
+    "decode": "decode",
+    "prefill": "prefill",
+    "ttft": "time to first token",
+    "tail": "the tail",
+    "throughput": "throughput under load",
+    "start": "start-up",
+    "crash": "a crash or a hang",
+}
+
+
+def asked(question: Question) -> Iterator[Line]:
+    """Repeat the question as it was put."""
+    if question.text:
+        yield Line("said", f"> {question.text}")
+
+
+def understood(question: Question, where: str, made: str = "") -> Line:
+    """Say what was understood of the question, before anything is asked."""
+    about = [name for aspect, name in _NAMES.items() if aspect in question.interest.aspects]
+    parts = [f"Looking at {where}{f' ({made})' if made else ''}."]
+    if about:
+        parts.append(f"You ask about {', '.join(about)}{_rates(question)}.")
+    return Line("lead", " ".join(parts))
+
+
+def _rates(question: Question) -> str:
+    if not question.now_tok_s:
+        return ""
+    before = f", {question.before_tok_s:g} remembered" if question.before_tok_s else ""
+    return f": {question.now_tok_s:g} tok/s now{before}"
+
+
+def deployed(host: str | None, what: str) -> Iterator[Line]:
+    """Name what is served on what, once that is known."""
+    if what:
+        yield Line("heading", f"{host}: {what}" if host else what)
+
+
+def title(probe: AnyProbe | None) -> str:
+    """Say what a look is, by the first line of its probe's docstring."""
+    doc = (type(probe).__doc__ or "").strip() if probe else ""
+    return doc.splitlines()[0].rstrip(".") if doc else "a text that I do not recognise"
+
+
+def look(seen: Evidence) -> Iterator[Line]:
+    """Tell one look."""
+    took = seen.output.took_s if seen.output else None
+    name = title(seen.probe) if seen.probe else f"{seen.source}: {title(None)}"
+    yield Line("trouble" if seen.trouble else "look", name, (seen.id,), took)
+    said = seen.trouble or (seen.facts.brief() if seen.facts else "")
+    if said:
+        yield Line("said", said)

@@ -1,0 +1,122 @@
+"""The verdict as a story: the cause and what it costs first, then everything for who wants it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from bot.narrator.line import Line, Part
+from bot.narrator.measured import measured, percent
+from tools.verdict import Confirmed, RuledOut, Unchecked, Verdict
+
+CATEGORIES = {
+    "hardware": "Hardware",
+    "config": "Configuration",
+    "software_bug": "Software bug",
+    "workload": "Workload",
+    "at_ceiling": "At the ceiling",
+    "no_fault": "Nothing is wrong here",
+    "inconclusive": "Not decided",
+}
+_WORDED_SHOWN = 14
+_REASONS_SHOWN = 6
+_NAMES_SHOWN = 3
+_QUOTES_SHOWN = 4
+
+
+def verdict(judged: Verdict) -> Iterator[Part]:
+    """Tell the verdict."""
+    best = judged.findings[0] if judged.findings and judged.cause else None
+    cites = best.evidence if best else ()
+    yield Line("verdict", f"{CATEGORIES[judged.category]}: {judged.headline}", cites)
+    if best:
+        yield Line("text", f"Confidence {_sure(judged.confidence)}. {_cost(best)}".strip())
+        for quote in best.finding.quotes[:_QUOTES_SHOWN]:
+            yield Line("said", quote)
+    if judged.headroom:
+        yield from measured(judged.headroom)
+    if best:
+        yield from _todo(best)
+    if judged.next_test:
+        yield Line("heading", "The one test that decides")
+        yield Line("item", judged.next_test)
+    yield from _also("Also found", judged.findings[1:] if best else judged.findings)
+    yield from _also("True, and not the cause", judged.asides)
+    yield from _not_the_cause(judged.ruled_out)
+    yield from _could_not_check(judged.unchecked)
+
+
+def _sure(confidence: float) -> str:
+    return "high" if confidence >= 0.85 else "medium" if confidence >= 0.65 else "low"
+
+
+def _cost(found: Confirmed) -> str:
+    effect = found.finding.effect
+    named = (("decode", effect.decode_pct), ("prefill", effect.prefill_pct))
+    costs = [f"{name} {percent(pct)}" for name, pct in named if pct]
+    if not costs:
+        return ""
+    source = f", by {effect.source}" if effect.source else ""
+    return f"It costs {' and '.join(costs)}{source}."
+
+
+def _todo(found: Confirmed) -> Iterator[Line]:
+    finding, cause = found.finding, found.rule.cause
+    steps = [step for step in finding.remedy or cause.remedy if step != "none"]
+    if not steps:
+        return
+    yield Line("heading", "What to do")
+    for number, step in enumerate(steps, start=1):
+        yield Line("item", f"{number}. {step}")
+    for name, text in (
+        ("Risk", finding.risk or cause.risk),
+        ("Verify", finding.verify or cause.verify),
+    ):
+        if text and text not in ("none", "-"):
+            yield Line("text", f"{name}: {text.rstrip('.')}.")
+
+
+def _also(heading: str, found: Sequence[Confirmed]) -> Iterator[Line]:
+    if found:
+        yield Line("heading", heading)
+    for one in found:
+        yield Line(
+            "item", f"{one.finding.statement.rstrip('.')}. {_cost(one)}".strip(), one.evidence
+        )
+
+
+def _not_the_cause(ruled_out: Sequence[RuledOut]) -> Iterator[Line]:
+    worded, silent = (
+        [one for one in ruled_out if one.why],
+        [one for one in ruled_out if not one.why],
+    )
+    if ruled_out:
+        yield Line("heading", "Not the cause, and why")
+    for one in worded[:_WORDED_SHOWN]:
+        yield Line("item", one.why, one.evidence)
+    names = [one.rule.cause.id for one in (*worded[_WORDED_SHOWN:], *silent)]
+    if names:
+        yield Line("said", f"Also excluded by what was seen: {', '.join(dict.fromkeys(names))}.")
+
+
+def _could_not_check(unchecked: Sequence[Unchecked]) -> Iterator[Line]:
+    reasons = _by_reason(unchecked)
+    if reasons:
+        yield Line("heading", "Could not check")
+    for why, how, names in reasons[:_REASONS_SHOWN]:
+        more = f" and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else ""
+        check = f" To check: {how.rstrip('.')}." if how else ""
+        yield Line("item", f"{', '.join(names[:_NAMES_SHOWN])}{more}: {why.rstrip('.')}.{check}")
+    if left := sum(len(names) for _, _, names in reasons[_REASONS_SHOWN:]):
+        yield Line(
+            "said",
+            f"{left} more hypotheses wait for other looks; --json lists what each would need.",
+        )
+
+
+def _by_reason(unchecked: Iterable[Unchecked]) -> list[tuple[str, str, list[str]]]:
+    """Group hypotheses that wait for the same thing, those that a rule reasoned about first."""
+    groups: dict[str, list[Unchecked]] = {}
+    for one in unchecked:
+        groups.setdefault(one.why, []).append(one)
+    ranked = sorted(groups.values(), key=lambda group: (bool(group[0].missing), -len(group)))
+    return [(group[0].why, group[0].how, [one.rule.cause.id for one in group]) for group in ranked]

@@ -1,0 +1,37 @@
+"""From a name to a host that can be asked."""
+
+from __future__ import annotations
+
+from bot.settings import Settings
+from tools.errors import ToolsError
+from tools.host import Host
+
+
+class NoHost(ToolsError):
+    """The question names no host, or more than one."""
+
+
+def chosen(named: tuple[str, ...], asked_for: str | None, settings: Settings) -> str:
+    """Return the one host that is meant; raise NoHost with what to do if that is unclear."""
+    if asked_for:
+        return asked_for
+    if len(named) == 1:
+        return named[0]
+    if named:
+        raise NoHost(
+            f"You name {', '.join(named)}; I look at one host at a time. Choose one with --host."
+        )
+    known = f" I know {', '.join(settings.hosts)}." if settings.hosts else ""
+    raise NoHost(f"Which host do you mean? Name it in the question or with --host.{known}")
+
+
+def reach(name: str, settings: Settings) -> Host:
+    """Return the host of that name: this machine, or one over SSH. Nothing is connected yet."""
+    told = settings.host(name)
+    if told.local or name in ("local", "localhost"):
+        from tools.hosts.local import LocalHost
+
+        return LocalHost(name=name, python=told.python)
+    from tools.hosts.ssh import SshHost
+
+    return SshHost(told.ssh or name, python=told.python, config_file=told.ssh_config)

@@ -1,0 +1,74 @@
+"""What `--json` prints: one object, the contract of schema 1."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tools.evidence import Evidence
+from tools.verdict import Confirmed, RuledOut, Unchecked, Verdict
+
+SCHEMA = 1
+EXCERPT = 400  # characters of raw answer shown with each look
+
+
+def report(
+    host: str | None, question: str, verdict: Verdict, evidence: tuple[Evidence, ...]
+) -> dict[str, Any]:
+    """Return the report as plain data."""
+    return {
+        "schema": SCHEMA,
+        "host": host,
+        "question": question,
+        "verdict": {
+            "category": verdict.category,
+            "cause": verdict.cause,
+            "headline": verdict.headline,
+            "causes": [_cause(one) for one in (*verdict.findings, *verdict.asides)],
+            "ruled_out": [_ruled_out(one) for one in verdict.ruled_out],
+            "unchecked": [_unchecked(one) for one in verdict.unchecked],
+            "next_test": verdict.next_test,
+            "headroom": verdict.headroom.as_json() if verdict.headroom else None,
+        },
+        "evidence": [_look(one) for one in evidence],
+    }
+
+
+def _cause(one: Confirmed) -> dict[str, Any]:
+    finding, cause = one.finding, one.rule.cause
+    return {
+        "id": cause.id,
+        "category": one.category,
+        "confidence": finding.confidence,
+        "statement": finding.statement,
+        "evidence": list(one.evidence),
+        "effect": {
+            "decode_pct": finding.effect.decode_pct,
+            "prefill_pct": finding.effect.prefill_pct,
+        },
+        "remedy": list(finding.remedy or cause.remedy),
+        "risk": finding.risk or cause.risk,
+        "verify": finding.verify or cause.verify,
+    }
+
+
+def _ruled_out(one: RuledOut) -> dict[str, Any]:
+    return {
+        "id": one.rule.cause.id,
+        "why": one.why or f"Not so: {one.rule.hypothesis}",
+        "evidence": list(one.evidence),
+    }
+
+
+def _unchecked(one: Unchecked) -> dict[str, Any]:
+    return {"id": one.rule.cause.id, "why": one.why, "how": one.how}
+
+
+def _look(one: Evidence) -> dict[str, Any]:
+    text = one.output.stdout if one.output else ""
+    return {
+        "id": one.id,
+        "probe": one.title,
+        "source": one.source,
+        "trouble": one.trouble,
+        "excerpt": text[:EXCERPT] + ("…" if len(text) > EXCERPT else ""),
+    }

@@ -1,0 +1,76 @@
+"""rich's only door: the story in a terminal, in colour where there is one."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+
+from rich import box
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from bot.narrator import Kind, Line, Part, Table
+
+WIDTH = 110  # columns; longer lines are hard to read, whatever the window
+_STYLE: dict[Kind, str] = {"lead": "bold", "said": "dim", "verdict": "bold", "heading": "bold"}
+_INDENT: dict[Kind, int] = {"said": 4, "item": 2, "text": 2}
+_APART: frozenset[Kind] = frozenset({"heading", "verdict"})
+_CONTROL = dict.fromkeys((*range(32), *range(127, 160)))
+
+
+class Terminal:
+    """Writes the story to standard output, and passing progress to standard error."""
+
+    def __init__(self) -> None:
+        self._out = Console(highlight=False, emoji=False, markup=False)
+        self._out.width = min(self._out.width, WIDTH)
+        self._err = Console(stderr=True, highlight=False, emoji=False, markup=False)
+
+    def tell(self, parts: Iterable[Part]) -> None:
+        """Write the parts as they come."""
+        for part in parts:
+            if isinstance(part, Table):
+                self._out.print(Padding(_table(part), (1, 0, 1, 2)))
+            else:
+                self._line(part)
+
+    def waiting(self, text: str) -> None:
+        """Show that something is going on; on a terminal alone."""
+        if self._err.is_terminal:
+            self._err.print(Text(text, style="dim"))
+
+    def _line(self, line: Line) -> None:
+        if line.kind in _APART:
+            self._out.print()
+        text = Text()
+        if line.kind == "look":
+            text.append("✓ ", style="green")
+        if line.kind == "trouble":
+            text.append("– ", style="yellow")
+        text.append(_harmless(line.text), style=_STYLE.get(line.kind, ""))
+        if line.took_s:
+            text.append(f" · {line.took_s:.1f} s", style="dim")
+        if line.cites:
+            text.append("  " + " ".join(line.cites), style="cyan")
+        self._out.print(Padding(text, (0, 0, 0, _INDENT.get(line.kind, 0))))
+
+
+def say_error(sentence: str) -> None:
+    """Write one clear line to standard error."""
+    sys.stderr.write(f"perfsleuth: {_harmless(sentence)}\n")
+
+
+def _harmless(text: str) -> str:
+    """Take away what would steer the terminal: text from hosts is data."""
+    return text.translate(_CONTROL)
+
+
+def _table(table: Table) -> RichTable:
+    shown = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="dim")
+    for title in table.head:
+        shown.add_column(title)
+    for row in table.rows:
+        shown.add_row(*map(_harmless, row))
+    return shown

@@ -1,0 +1,164 @@
+"""Rules are judged on what was learned, and the findings weighed for the question."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tools.errors import Undecided
+from tools.evidence import Evidence
+from tools.host import Command, Output
+from tools.probe import Facts, Probe
+from tools.rule import Cleared, Effect, Finding, Rule, rule
+from tools.verdict import Interest, judge
+
+
+class Heat(Facts):
+    celsius: float | None = None
+    fans: tuple[str, ...] = ()
+
+
+class Noise(Facts):
+    db: float
+
+
+class ReadHeat(Probe[Heat]):
+    """Read the heat."""
+
+    def command(self) -> Command:
+        return Command(argv=("heat",))
+
+    def parse(self, stdout: str, /) -> Heat:
+        return Heat(celsius=float(stdout))
+
+
+class ReadNoise(Probe[Noise]):
+    """Read the noise."""
+
+    def command(self) -> Command:
+        return Command(argv=("noise",))
+
+    def parse(self, stdout: str, /) -> Noise:
+        return Noise(db=float(stdout))
+
+
+PROBES: dict[str, type[Probe[Any]]] = {"ReadHeat": ReadHeat, "ReadNoise": ReadNoise}
+
+
+@rule(cause="hw_thermal_slowdown")
+def too_hot(heat: Heat) -> Finding | None:
+    """The GPU is too hot."""
+    if heat.celsius is None:
+        raise Undecided("no temperature told", settle="read it under load", suspicion=0.4)
+    return Finding("It is hot.", slows=frozenset({"prefill"}), confidence=0.9) if heat.celsius > 90 else None
+
+
+@rule(cause="power_cap_low")
+def capped(heat: Heat, noise: Noise) -> Finding | None:
+    """The power is capped."""
+    return Finding("Capped.", (noise,), slows=frozenset({"decode"}), confidence=0.8)
+
+
+@rule(cause="pcie_gen_idle_only")
+def idle_link(heat: Heat) -> Finding | Cleared | None:
+    """The link is only idle."""
+    if heat.celsius == 20:
+        return Finding("The link was idle.", benign=True, confidence=0.9)
+    return Cleared("the card is warm, so it was not idle")
+
+
+RULES: tuple[Rule, ...] = (too_hot, capped, idle_link)
+
+
+def seen(number: int, facts: Facts, probe: Probe[Any] | None = None) -> Evidence:
+    return Evidence(f"E{number}", probe or ReadHeat(), "h", Output(), facts)
+
+
+def test_a_rule_without_its_facts_is_unchecked_and_says_what_is_missing() -> None:
+    verdict = judge([seen(1, Heat(celsius=30))], RULES, PROBES)
+    unchecked = {one.rule.cause.id: one for one in verdict.unchecked}
+    assert unchecked["power_cap_low"].why == "nothing tells of Noise"
+    assert unchecked["power_cap_low"].how == "ReadNoise"
+
+
+def test_the_trouble_of_a_look_is_why_a_rule_is_unchecked() -> None:
+    failed = Evidence("E2", ReadNoise(), "h", Output(status=1), trouble="Failed: Operation not permitted")
+    verdict = judge([seen(1, Heat(celsius=30)), failed], RULES, PROBES)
+    assert [one.why for one in verdict.unchecked] == ["ReadNoise: Failed: Operation not permitted"]
+
+
+def test_a_confirmed_finding_carries_the_verdict_and_cites_only_what_shows_it() -> None:
+    verdict = judge([seen(1, Heat(celsius=95)), seen(2, Noise(db=1), ReadNoise())], RULES, PROBES)
+    assert (verdict.category, verdict.cause) == ("hardware", "hw_thermal_slowdown")
+    cited = {one.rule.cause.id: one.evidence for one in verdict.findings}
+    assert cited == {"hw_thermal_slowdown": ("E1",), "power_cap_low": ("E2",)}
+
+
+def test_what_is_asked_decides_between_two_true_findings() -> None:
+    looks = [seen(1, Heat(celsius=95)), seen(2, Noise(db=1), ReadNoise())]
+    verdict = judge(looks, RULES, PROBES, Interest(aspects=frozenset({"decode"})))
+    assert verdict.cause == "power_cap_low"
+    assert [one.rule.cause.id for one in verdict.findings] == ["power_cap_low", "hw_thermal_slowdown"]
+
+
+def test_a_false_alarm_is_a_verdict_and_not_a_default() -> None:
+    alarmed = Interest(suspects=frozenset({"pcie"}))
+    assert judge([seen(1, Heat(celsius=20))], RULES, PROBES, alarmed).category == "no_fault"
+    assert judge([seen(1, Heat(celsius=30))], RULES, PROBES, alarmed).category == "inconclusive"
+
+
+def test_what_excludes_a_hypothesis_is_told_in_the_words_of_the_rule() -> None:
+    verdict = judge([seen(1, Heat(celsius=30))], RULES, PROBES)
+    why = {one.rule.cause.id: one.why for one in verdict.ruled_out}
+    assert why == {"hw_thermal_slowdown": "", "pcie_gen_idle_only": "the card is warm, so it was not idle"}
+
+
+def test_inconclusive_names_the_one_test_that_decides() -> None:
+    verdict = judge([seen(1, Heat(fans=("a",)))], RULES, PROBES)
+    assert (verdict.category, verdict.cause) == ("inconclusive", None)
+    assert verdict.next_test == "read it under load"
+
+
+def test_without_any_evidence_the_verdict_is_inconclusive_and_names_a_look() -> None:
+    verdict = judge([], RULES, PROBES)
+    assert verdict.category == "inconclusive"
+    assert verdict.next_test is not None
+    assert "ReadHeat" in verdict.next_test
+
+
+def test_a_larger_loss_outranks_a_smaller_one() -> None:
+    def of(cause: str, loss: float) -> Rule:
+        @rule(cause=cause)
+        def found(heat: Heat) -> Finding:
+            """Something is slow."""
+            return Finding(cause, effect=Effect(prefill_pct=(-loss - 1, -loss, -loss + 1), source="a test"))
+
+        return found
+
+    rules = (of("pcie_width_narrow", 3), of("pcie_gen_low_under_load", 50))
+    assert judge([seen(1, Heat())], rules, PROBES).cause == "pcie_gen_low_under_load"
+
+
+def test_facts_of_one_type_are_merged_and_all_their_looks_cited() -> None:
+    verdict = judge([seen(1, Heat(celsius=95)), seen(2, Heat(fans=("b",)))], (too_hot,), PROBES)
+    assert verdict.findings[0].evidence == ("E1", "E2")
+
+
+def test_a_rule_must_say_what_it_needs_and_what_it_supposes() -> None:
+    with pytest.raises(TypeError, match="hypothesis"):
+
+        @rule(cause="power_cap_low")
+        def silent(heat: Heat) -> None: ...
+
+    with pytest.raises(TypeError, match="at least one"):
+
+        @rule(cause="power_cap_low")
+        def needless(heat: Heat | None) -> None:
+            """Nothing is needed."""
+
+    with pytest.raises(KeyError):
+
+        @rule(cause="no_such_cause")
+        def nameless(heat: Heat) -> None:
+            """It has no cause."""

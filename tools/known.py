@@ -1,0 +1,43 @@
+"""All that is known so far: facts merged by type, and which looks they came from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar, cast
+
+from tools.evidence import Evidence
+from tools.probe import Facts, facts_of
+
+F = TypeVar("F", bound=Facts)
+
+
+class Known:
+    """Facts of each type, merged over the looks that gave them, in the order of the looks."""
+
+    def __init__(self, evidence: Sequence[Evidence]) -> None:
+        self._facts: dict[type[Facts], Facts] = {}
+        self._ids: dict[type[Facts], list[str]] = {}
+        self._troubles: dict[type[Facts], str] = {}
+        for look in evidence:
+            if look.facts is not None:
+                kind = type(look.facts)
+                old = self._facts.get(kind)
+                self._facts[kind] = old.merged(look.facts) if old is not None else look.facts
+                self._ids.setdefault(kind, []).append(look.id)
+            elif look.probe is not None:
+                self._troubles.setdefault(
+                    facts_of(type(look.probe)), f"{look.title}: {look.trouble}"
+                )
+
+    def get(self, kind: type[F]) -> F | None:
+        """Return the facts of a type, or None if no look gave any."""
+        return cast("F | None", self._facts.get(kind))
+
+    def cited(self, facts: Sequence[Facts]) -> tuple[str, ...]:
+        """Return the ids of the looks that facts of these types came from."""
+        ids = {one for part in facts for one in self._ids.get(type(part), ())}
+        return tuple(sorted(ids, key=lambda one: int(one[1:])))
+
+    def trouble(self, kind: type[Facts]) -> str | None:
+        """Return why there are no facts of a type, if a look tried."""
+        return self._troubles.get(kind)
