@@ -38,10 +38,6 @@ class Facts(BaseModel):
                 update[field] = old if new is None else new
         return self.model_copy(update=update)
 
-    def brief(self) -> str:
-        """Say in one short line what was learned, for the person who watches."""
-        return ""
-
 
 F = TypeVar("F", bound=Facts)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from bot.narrator.briefs import brief
 from bot.narrator.line import Line
 from bot.question import Question
 from tools.evidence import AnyProbe, Evidence
@@ -59,6 +60,6 @@ def look(seen: Evidence) -> Iterator[Line]:
     took = seen.output.took_s if seen.output else None
     name = title(seen.probe) if seen.probe else f"{seen.source}: {title(None)}"
     yield Line("trouble" if seen.trouble else "look", name, (seen.id,), took)
-    said = seen.trouble or (seen.facts.brief() if seen.facts else "")
+    said = seen.trouble or (brief(seen.facts) if seen.facts else "")
     if said:
         yield Line("said", said)
