@@ -64,6 +64,8 @@ def investigate(
         looks = ask(host, probes, after=len(evidence))
         evidence += looks
         yield from map(Learned, looks)
+        if all(look.output is None or look.output.lost for look in looks):
+            break  # nobody answers; asking more would only make the person wait
     yield conclude(question, evidence)
 
 

@@ -1,0 +1,159 @@
+"""Events and verdict become a story that a tired engineer can read."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from bot.narrator import Line, Table, look, understood, verdict
+from bot.narrator.measured import percent
+from bot.question import Question
+from bot.terminal import Terminal, say_error
+from tools.evidence import Evidence, learn
+from tools.host import Command, Output
+from tools.probe import Facts, Probe
+from tools.rule import Cleared, Effect, Finding, rule
+from tools.verdict import judge
+
+
+class Heat(Facts):
+    celsius: float
+
+
+class ReadHeat(Probe[Heat]):
+    """Read the heat of all cards.
+
+    More about it.
+    """
+
+    def command(self) -> Command:
+        return Command(argv=("heat",))
+
+    def parse(self, stdout: str, /) -> Heat:
+        return Heat(celsius=float(stdout))
+
+
+@rule(cause="hw_thermal_slowdown")
+def hot(heat: Heat) -> Finding:
+    """It is hot."""
+    loss = Effect(prefill_pct=(-57.0, -51.0, -45.0), source="a measurement")
+    return Finding(
+        "The cards are hot.",
+        effect=loss,
+        confidence=0.9,
+        quotes=("GPU 0: 95 C",),
+        remedy=("Open a window.",),
+    )
+
+
+@rule(cause="nccl_p2p_disable")
+def nccl(heat: Heat) -> Cleared:
+    """NCCL may not use P2P."""
+    return Cleared("NCCL uses P2P between all pairs")
+
+
+PROBES: dict[str, type[Probe[Any]]] = {"ReadHeat": ReadHeat}
+
+
+def told() -> list[Any]:
+    seen = learn(1, ReadHeat(), "h", Output(stdout="95", took_s=0.31))
+    return [*look(seen), *verdict(judge([seen], (hot, nccl), PROBES))]
+
+
+def texts(parts: list[Any]) -> str:
+    return "\n".join(part.text for part in parts if isinstance(part, Line))
+
+
+def test_the_first_line_says_what_was_understood() -> None:
+    question = Question.of("it does 55 tok/s on CT129, it was 70")
+    assert (
+        understood(question, "CT129").text
+        == "Looking at CT129. You ask about decode: 55 tok/s now, 70 remembered."
+    )
+
+
+def test_a_look_says_what_was_asked_and_which_evidence_it_is() -> None:
+    first = told()[0]
+    assert (first.kind, first.text, first.cites, first.took_s) == (
+        "look",
+        "Read the heat of all cards",
+        ("E1",),
+        0.31,
+    )
+
+
+def test_a_look_that_failed_says_why() -> None:
+    seen = Evidence(
+        "E4", ReadHeat(), "h", Output(status=1), trouble="Failed: Operation not permitted"
+    )
+    assert [(line.kind, line.text) for line in look(seen)] == [
+        ("trouble", "Read the heat of all cards"),
+        ("said", "Failed: Operation not permitted"),
+    ]
+
+
+def test_the_verdict_leads_with_cause_and_cost_and_cites_its_evidence() -> None:
+    parts = told()
+    lead = next(part for part in parts if part.kind == "verdict")
+    assert (lead.text, lead.cites) == ("Hardware: The cards are hot.", ("E1",))
+    story = texts(parts)
+    assert "It costs prefill −51 % (−57 to −45), by a measurement." in story
+    assert "GPU 0: 95 C" in story
+    assert "1. Open a window." in story
+    assert "Verify: delta 0." in story
+    assert story.index("Hardware:") < story.index("What to do") < story.index("Not the cause")
+
+
+def test_what_a_person_suspected_is_answered_with_the_reason() -> None:
+    answered = [part for part in told() if part.kind == "item" and "NCCL" in part.text]
+    assert [(line.text, line.cites) for line in answered] == [
+        ("NCCL uses P2P between all pairs", ("E1",))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("interval", "text"),
+    [
+        ((-57.0, -51.0, -45.0), "−51 % (−57 to −45)"),
+        ((-6.0, -3.4, -2.0), "−3.4 % (−6 to −2)"),
+        ((1.0, 2.25, 3.0), "+2.25 % (+1 to +3)"),
+    ],
+)
+def test_a_loss_is_written_with_its_interval(
+    interval: tuple[float, float, float], text: str
+) -> None:
+    assert percent(interval) == text
+
+
+def test_the_terminal_shows_tables_and_takes_away_what_would_steer_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    Terminal().tell(
+        [
+            Line("item", "evil \x1b[2J\x07 [bold]text[/bold] :smile:"),
+            Table(("", "measured"), (("decode", "55 tok/s"),)),
+        ]
+    )
+    shown = capsys.readouterr().out
+    assert "evil [2J [bold]text[/bold] :smile:" in shown
+    assert "\x1b" not in shown
+    assert "55 tok/s" in shown
+
+
+def test_colour_is_for_terminals_alone_and_never_with_no_color(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shown = io.StringIO()
+    monkeypatch.setenv("NO_COLOR", "1")
+    terminal = Terminal()
+    terminal._out = Console(file=shown, force_terminal=True)
+    terminal.tell([Line("look", "a look", ("E1",), 0.2)])
+    assert "\x1b[3" not in shown.getvalue()
+
+
+def test_an_error_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    say_error("gone does not answer.\x1b[31m")
+    assert capsys.readouterr().err == "perfsleuth: gone does not answer.[31m\n"
