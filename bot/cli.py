@@ -78,20 +78,15 @@ def diagnose(
     as_json: AsJson = False,
 ) -> None:
     """Judge what is in files: serve logs, nvidia-smi, lspci, dmesg, server arguments; by content, not by name."""
-    from tools.hosts.files import read_texts
-
     from bot.investigate import conclude
     from bot.question import Question
-    from tools.evidence import Evidence, learn
+    from tools.evidence import read_back
+    from tools.hosts.files import read_texts
     from tools.probes import PROBES
 
     asked = Question.of(_question(question, question_file))
     evidence = [
-        learn(number, found.probe, found.source, found.output)
-        if found.probe
-        else Evidence(
-            f"E{number}", None, found.source, found.output, trouble="no probe recognises this text"
-        )
+        read_back(number, found.probe, found.source, found.output, found.trouble)
         for number, found in enumerate(read_texts(files, PROBES), start=1)
     ]
     _keep(save, None, asked, _tell(asked, None, conclude(asked, evidence), as_json=as_json))

@@ -34,4 +34,4 @@ def reach(name: str, settings: Settings) -> Host:
         return LocalHost(name=name, python=told.python)
     from tools.hosts.ssh import SshHost
 
-    return SshHost(told.ssh or name, python=told.python, config_file=told.ssh_config)
+    return SshHost(told.ssh or name, name=name, python=told.python, config_file=told.ssh_config)

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from tools.errors import CaseError
-from tools.evidence import Evidence, learn
+from tools.evidence import Evidence, learn, read_back
 from tools.host import Output
 from tools.probe import Probe
 
@@ -112,12 +112,10 @@ class Case(BaseModel):
     def _look(self, number: int, one: Asked, probes: Mapping[str, type[Probe[Any]]]) -> Evidence:
         output = one.output.output()
         if one.probe is None:
-            return Evidence(
-                f"E{number}", None, one.source, output, trouble="no probe recognises this text"
-            )
+            return read_back(number, None, one.source, output)
         if one.probe not in probes:
-            trouble = f"this version knows no probe called {one.probe}"
-            return Evidence(f"E{number}", None, one.source, output, trouble=trouble)
+            unknown = f"this version knows no probe called {one.probe}"
+            return read_back(number, None, one.source, output, unknown)
         try:
             probe = probes[one.probe].model_validate(one.arguments)
         except ValidationError as why:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tools.errors import Absent, Failed, HostError, ProbeError
 from tools.host import Host, Output
 from tools.probe import Facts, Probe
+from tools.secrets import scrub
 
 AnyProbe = Probe[Any]
 
@@ -23,6 +24,7 @@ class Evidence:
     output: Output | None
     facts: Facts | None = None
     trouble: str = ""
+    note: str = ""  # what of the answer was not read
 
     @property
     def title(self) -> str:
@@ -33,7 +35,9 @@ class Evidence:
 def learn(number: int, probe: AnyProbe, source: str, output: Output) -> Evidence:
     """Read one raw answer: secrets are dropped first, then facts or a trouble are drawn from it."""
     name = f"E{number}"
-    kept = output.model_copy(update={"stdout": probe.clean(output.stdout), "stderr": probe.clean(output.stderr)})
+    kept = output.model_copy(
+        update={"stdout": probe.clean(output.stdout), "stderr": probe.clean(output.stderr)}
+    )
     if kept.lost:
         return Evidence(name, probe, source, kept, trouble=kept.lost)
     try:
@@ -46,6 +50,20 @@ def learn(number: int, probe: AnyProbe, source: str, output: Output) -> Evidence
         return Evidence(name, probe, source, kept, trouble=f"Unreadable: {why}")
 
 
+def read_back(
+    number: int, probe: AnyProbe | None, source: str, output: Output, said: str = ""
+) -> Evidence:
+    """Read a text that somebody gave; `said` is why no probe reads it, or what of it was not read."""
+    if probe is not None:
+        return replace(learn(number, probe, source, output), note=said)
+    kept = output.model_copy(
+        update={"stdout": scrub(output.stdout), "stderr": scrub(output.stderr)}
+    )
+    return Evidence(
+        f"E{number}", None, source, kept, trouble=said or "no probe recognises this text"
+    )
+
+
 def ask(host: Host, probes: Sequence[AnyProbe], *, after: int = 0) -> list[Evidence]:
     """Ask a host in one batch; what goes wrong becomes the trouble of each look, never an exception."""
     try:
@@ -54,4 +72,7 @@ def ask(host: Host, probes: Sequence[AnyProbe], *, after: int = 0) -> list[Evide
         lost = Output(status=None, lost=str(why))
         outputs = [lost] * len(probes)
     pairs = zip(probes, outputs, strict=True)
-    return [learn(after + n, probe, host.name, output) for n, (probe, output) in enumerate(pairs, start=1)]
+    return [
+        learn(after + n, probe, host.name, output)
+        for n, (probe, output) in enumerate(pairs, start=1)
+    ]

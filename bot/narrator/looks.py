@@ -61,5 +61,5 @@ def look(seen: Evidence) -> Iterator[Line]:
     name = title(seen.probe) if seen.probe else f"{seen.source}: {title(None)}"
     yield Line("trouble" if seen.trouble else "look", name, (seen.id,), took)
     said = seen.trouble or (brief(seen.facts) if seen.facts else "")
-    if said:
-        yield Line("said", said)
+    for text in filter(None, (said, seen.note)):
+        yield Line("said", text)

@@ -17,7 +17,12 @@ def start_up() -> None:
     files = sorted(map(str, (case / "evidence").iterdir()))
     commands = {
         "perfsleuth --help (aim 0.4 s)": ["--help"],
-        "perfsleuth diagnose, six files (aim 1 s)": ["diagnose", *files, "--question-file", str(case / "question.txt")],
+        "perfsleuth diagnose, six files (aim 1 s)": [
+            "diagnose",
+            *files,
+            "--question-file",
+            str(case / "question.txt"),
+        ],
         "perfsleuth demo": ["demo"],
     }
     print("start-up, whole process, median (min to max) of 7")
@@ -28,7 +33,9 @@ def start_up() -> None:
 
 def _once(arguments: list[str]) -> float:
     started = time.perf_counter()
-    subprocess.run([sys.executable, "-P", "-m", "bot", *arguments], cwd=ROOT, capture_output=True, check=True)
+    subprocess.run(
+        [sys.executable, "-P", "-m", "bot", *arguments], cwd=ROOT, capture_output=True, check=True
+    )
     return time.perf_counter() - started
 
 

@@ -6,6 +6,7 @@ and deletes it.
 
 from __future__ import annotations
 
+import re
 import resource
 import subprocess
 import sys
@@ -37,14 +38,26 @@ def block(second: int) -> str:
     at = f"2026-09-{2 + day % 28:02d} {clock // 3600:02d}:{clock // 60 % 60:02d}:{clock % 60:02d}"
     running, queued = 1 + second * 7 % 40, max(0, second % 97 - 90)
     graph = running <= 16
-    lines = [f'[{at}] INFO:     192.0.2.{second % 250}:{40000 + second % 20000} - "POST /v1/chat/completions HTTP/1.1" 200 OK'] * (1 + second % 4)
-    lines += [f"[{at} TP0] Prefill batch, #new-seq: {1 + second % 3}, #new-token: {200 + second % 3000}, #cached-token: {second % 900}, token usage: 0.{second % 90:02d}, #running-req: {running}, #queue-req: {queued}, #pending-token: 0, cuda graph: False, input throughput (token/s): {4000 + second % 5000}.{second % 99:02d}"]
-    lines += [f"[{at} TP0] Decode batch, #running-req: {running}, #token: {1000 + second % 200000}, token usage: 0.{second % 90:02d}, accept len: 2.{second % 99:02d}, accept rate: 0.{second % 99:02d}, cuda graph: {graph}, gen throughput (token/s): {60 * running}.{second % 99:02d}, #queue-req: {queued}"] * 4
+    lines = [
+        f'[{at}] INFO:     192.0.2.{second % 250}:{40000 + second % 20000} - "POST /v1/chat/completions HTTP/1.1" 200 OK'
+    ] * (1 + second % 4)
+    lines += [
+        f"[{at} TP0] Prefill batch, #new-seq: {1 + second % 3}, #new-token: {200 + second % 3000}, #cached-token: {second % 900}, token usage: 0.{second % 90:02d}, #running-req: {running}, #queue-req: {queued}, #pending-token: 0, cuda graph: False, input throughput (token/s): {4000 + second % 5000}.{second % 99:02d}"
+    ]
+    lines += [
+        f"[{at} TP0] Decode batch, #running-req: {running}, #token: {1000 + second % 200000}, token usage: 0.{second % 90:02d}, accept len: 2.{second % 99:02d}, accept rate: 0.{second % 99:02d}, cuda graph: {graph}, gen throughput (token/s): {60 * running}.{second % 99:02d}, #queue-req: {queued}"
+    ] * 4
     if second % 5 == 0:
-        lines.append(f"[{at} TP0] Prefill batch, #new-seq: 1, #new-token: 1, #cached-token: 0, token usage: 0.02, #running-req: {running}, #queue-req: 0, #pending-token: 0, cuda graph: False, input throughput (token/s): 1.00")
-        lines.append(f'[{at}] INFO:     127.0.0.1:{40000 + second % 20000} - "GET /health HTTP/1.1" 200 OK')
+        lines.append(
+            f"[{at} TP0] Prefill batch, #new-seq: 1, #new-token: 1, #cached-token: 0, token usage: 0.02, #running-req: {running}, #queue-req: 0, #pending-token: 0, cuda graph: False, input throughput (token/s): 1.00"
+        )
+        lines.append(
+            f'[{at}] INFO:     127.0.0.1:{40000 + second % 20000} - "GET /health HTTP/1.1" 200 OK'
+        )
     if second % 301 == 0:
-        lines.append(f"[{at} TP0] KV cache pool is full. Retract requests. #retracted_reqs: {1 + second % 4}, #new_tokens_gained: {second % 5000}, #new_token_ratio: 0.5 -> 0.9")
+        lines.append(
+            f"[{at} TP0] KV cache pool is full. Retract requests. #retracted_reqs: {1 + second % 4}, #new_tokens_gained: {second % 5000}, #new_token_ratio: 0.5 -> 0.9"
+        )
     return "\n".join(lines) + "\n"
 
 
@@ -59,16 +72,12 @@ def write(path: Path, size: int) -> None:
 
 
 def timed(argv: list[str], stdin: str = "") -> tuple[float, bytes, float]:
-    """Return seconds, standard output and the peak memory in MB of a child."""
+    """Return seconds, standard output and the peak memory in MB that a child told on stderr."""
     began = time.perf_counter()
-    child = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    assert child.stdin and child.stdout
-    child.stdin.write(stdin.encode())
-    child.stdin.close()
-    out = child.stdout.read()
-    _, _, used = __import__("os").wait4(child.pid, 0)
-    child.returncode = 0
-    return time.perf_counter() - began, out, used.ru_maxrss / 1024
+    done = subprocess.run(argv, input=stdin.encode(), capture_output=True, check=True)
+    took = time.perf_counter() - began
+    peak = re.search(rb"VmHWM:\s+(\d+) kB", done.stderr)
+    return took, done.stdout, int(peak[1]) / 1024 if peak else 0.0
 
 
 def main(megabytes: int) -> None:
@@ -80,18 +89,25 @@ def main(megabytes: int) -> None:
         print(f"wrote {path.stat().st_size / 1e6:.0f} MB in {time.perf_counter() - began:.1f} s")
         probe = ReadServerLog(log_path=str(path))
         command = probe.command()
-        for _ in range(2):
+        watched = command.stdin + "\nsys.stderr.write(open('/proc/self/status').read())\n"
+        for _ in range(3):
             grep, counted, _ = timed(["grep", "-c", "Decode batch", str(path)])
-            ours, out, memory = timed([sys.executable, *command.argv[1:]], command.stdin)
-            print(f"grep -c {grep:.2f} s ({counted.decode().strip()} lines)   filter {ours:.2f} s ({ours / grep:.1f}x), {memory:.0f} MB of memory on the host")
+            ours, out, memory = timed([sys.executable, *command.argv[1:]], watched)
+            print(
+                f"grep -c {grep:.2f} s ({counted.decode().strip()} lines)   filter {ours:.2f} s ({ours / grep:.1f}x), {memory:.0f} MB of memory on the host"
+            )
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         began = time.perf_counter()
         log = probe.parse(probe.clean(out.decode()))
         parse = time.perf_counter() - began
         after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        print(f"printed {len(out) / 1e6:.2f} MB, {len(zlib.compress(out, 6)) / 1e6:.2f} MB on the wire; cleaned and read in {parse:.2f} s, {after:.0f} MB here (was {before:.0f})")
+        print(
+            f"printed {len(out) / 1e6:.2f} MB, {len(zlib.compress(out, 6)) / 1e6:.2f} MB on the wire; cleaned and read in {parse:.2f} s, {after:.0f} MB here (was {before:.0f})"
+        )
         print(out.split(b"\n", 1)[0].decode())
-        print(f"{len(log.decode)} decode, {len(log.prefill)} prefill, {len(log.steady())} steady, {len(log.notices)} notices, started {log.started}, arguments {len(log.resolved or {})}")
+        print(
+            f"{len(log.decode)} decode, {len(log.prefill)} prefill, {len(log.steady())} steady, {len(log.notices)} notices, started {log.started}, arguments {len(log.resolved or {})}"
+        )
 
 
 if __name__ == "__main__":

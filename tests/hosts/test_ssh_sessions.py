@@ -1,0 +1,46 @@
+"""Over a real sshd: what a login shell adds, and how many sessions a host allows."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.hosts.asks import Ask
+from tests.lab.sshd import Lab
+from tools.errors import Unreachable
+from tools.hosts.ssh import SshHost
+
+ASK = Ask("echo", "hello")
+
+
+def test_a_shell_that_prints_on_start_does_no_harm(own_lab: Lab) -> None:
+    (own_lab.folder / ".bashrc").write_text("echo Welcome; echo noise >&2\n")
+    with SshHost("lab", config_file=own_lab.config) as host:
+        assert host.answer([ASK])[0].stdout == "hello\n"
+
+
+def test_one_session_at_a_time_is_enough(tmp_path: Path) -> None:
+    lab = Lab(tmp_path, extra="MaxSessions 1")
+    try:
+        with SshHost("lab", config_file=lab.config) as host:
+            for _ in range(3):
+                assert [output.stdout for output in host.answer([ASK, Ask("echo", "b")])] == [
+                    "hello\n",
+                    "b\n",
+                ]
+            threads = [threading.Thread(target=host.answer, args=([ASK],)) for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join(10)
+            time.sleep(0.2)  # until the server has forgotten the session before
+            session = host.connect().transport.open_session()
+            session.exec_command("sleep 20")
+            with pytest.raises(Unreachable, match="MaxSessions"):
+                host.answer([ASK])
+            session.close()
+    finally:
+        lab.stop()

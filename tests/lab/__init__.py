@@ -1,0 +1,1 @@
+"""The lab: a real sshd on loopback, and commands on its PATH that play a GPU server."""

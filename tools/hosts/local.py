@@ -1,0 +1,96 @@
+"""This machine, asked like any other."""
+
+from __future__ import annotations
+
+import os
+import selectors
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from typing import IO, cast
+
+from tools.batch import Batch, Garbled, bootstrap, last_words
+from tools.errors import Unreachable
+from tools.host import Asks, Output
+
+SLACK_S = 10.0  # what a batch may take beyond its own bound before it is given up
+
+
+class LocalHost:
+    """The machine that this program runs on. `answer` raises Unreachable where Python is not there."""
+
+    def __init__(self, name: str = "localhost", *, python: str = sys.executable) -> None:
+        self.name = name
+        self.python = python
+
+    def answer(self, probes: Sequence[Asks], /) -> Sequence[Output]:
+        """Ask all at once, in a process of their own that ends when this one does."""
+        if not probes:
+            return []
+        batch = Batch(probes)
+        try:
+            runner = subprocess.Popen(  # noqa: S603  # a fixed text for an interpreter of the settings
+                bootstrap(self.python),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                bufsize=0,
+                start_new_session=True,
+            )
+        except OSError as why:
+            raise Unreachable(
+                f"{self.python} cannot be started on {self.name}: {why.strerror}"
+            ) from None
+        with runner:
+            try:
+                return self._converse(runner, batch)
+            finally:
+                runner.kill()  # its guard ends what it had begun
+
+    def _converse(self, runner: subprocess.Popen[bytes], batch: Batch) -> Sequence[Output]:
+        said = bytearray()
+        stdin, *streams = (
+            cast("IO[bytes]", end) for end in (runner.stdin, runner.stdout, runner.stderr)
+        )
+        threading.Thread(target=_write, args=(stdin, batch.payload()), daemon=True).start()
+        try:
+            lost = _read(batch, said, *streams)
+        except Garbled as why:
+            lost = str(why)
+        if lost and batch.silent:
+            words = last_words(batch.noise, bytes(said))
+            raise Unreachable(f"{self.python} on {self.name} cannot run what is asked: {words}")
+        return batch.outputs(lost)
+
+
+def _write(stdin: IO[bytes], payload: bytes) -> None:
+    """Write beside the reading, so that neither side can wait for the other; stdin stays open."""
+    rest = memoryview(payload)
+    try:
+        while rest:
+            rest = rest[stdin.write(rest) or 0 :]
+    except OSError:
+        return  # the runner has ended; the reading side says so
+
+
+def _read(batch: Batch, said: bytearray, stdout: IO[bytes], stderr: IO[bytes]) -> str:
+    """Read until all is answered; return why it is not, or nothing."""
+    over = time.monotonic() + batch.bound_s + SLACK_S
+    with selectors.DefaultSelector() as streams:
+        streams.register(stdout, selectors.EVENT_READ)
+        streams.register(stderr, selectors.EVENT_READ)
+        while not batch.done and streams.get_map():
+            ready = streams.select(max(0.0, over - time.monotonic()))
+            if not ready:
+                return f"no answer within {batch.bound_s + SLACK_S:.0f} s"
+            for key, _ in ready:
+                data = os.read(key.fd, 1 << 18)
+                if not data:
+                    streams.unregister(key.fileobj)
+                elif key.fileobj is stderr:
+                    said += data[: max(0, 4096 - len(said))]
+                else:
+                    batch.feed(data)
+    return "" if batch.done else "the process that asks was ended before this was answered"

@@ -1,0 +1,109 @@
+"""Runs on the host: what a fork of the runner becomes, be it a guard, a program, or a script of ours."""
+
+import errno
+import os
+import re
+import signal
+import sys
+from contextlib import suppress
+
+SCRIPT = ["python3", "-I", "-"]  # runs in a fork of this interpreter, which has already started
+
+
+def kill(group, number):
+    """Signal a whole process group; that it is gone already is no trouble."""
+    with suppress(OSError):
+        os.killpg(group, number)
+
+
+def warm(tasks):
+    """Import once what several scripts import, so that each fork finds it done."""
+    scripts = [task.stdin for task in tasks if task.argv[:3] == SCRIPT]
+    named = [set(re.findall(rb"^(?:import|from) (\w+)", text, re.MULTILINE)) for text in scripts]
+    for name in set().union(*named):
+        if sum(name in names for names in named) > 1:
+            with suppress(ImportError):
+                __import__(name.decode())
+
+
+def guard():
+    """Fork a process that outlives this one by a moment, to kill what it leaves; return the pipe to it."""
+    read, write = os.pipe()
+    if os.fork():
+        os.close(read)
+        return write
+    os.setsid()
+    for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, signal.SIG_IGN)
+    null = os.open(os.devnull, os.O_RDWR)
+    for fd in (0, 1, 2):
+        os.dup2(null, fd)
+    os.close(write)
+    groups = set()
+    with os.fdopen(read) as lines:
+        for line in lines:
+            (groups.add if line[0] == "+" else groups.discard)(int(line[1:]))
+    for group in groups:
+        kill(group, signal.SIGKILL)
+    os._exit(0)
+
+
+def play(task):
+    """Run a script of ours in this forked interpreter, as `python3 -I - ARGUMENTS` would."""
+    sys.argv = ["-", *task.argv[3:]]
+    sys.stdin = open(0, encoding="utf-8", errors="replace")  # noqa: SIM115
+    sys.stdout = open(1, "w", encoding="utf-8", errors="backslashreplace")  # noqa: SIM115
+    sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", buffering=1)  # noqa: SIM115
+    code = 0
+    try:
+        exec(
+            compile(task.stdin, "<stdin>", "exec"),
+            {"__name__": "__main__", "__builtins__": __builtins__},
+        )
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else int(end.code is not None)
+        if code and not isinstance(end.code, int):
+            sys.stderr.write(str(end.code) + "\n")
+    except BaseException:
+        import traceback
+
+        traceback.print_exc()
+        code = 1
+    with suppress(OSError):
+        sys.stdout.flush()
+    return code
+
+
+def become(task, fds, watch):
+    """In the fork: take the streams, a process group of its own, and be the program. Never returns."""
+    code = 127
+    try:
+        os.setsid()
+        os.write(watch, b"+%d\n" % os.getpid())
+        signal.set_wakeup_fd(-1)
+        for number in (
+            signal.SIGCHLD,
+            signal.SIGTERM,
+            signal.SIGHUP,
+            signal.SIGINT,
+            signal.SIGPIPE,
+        ):
+            signal.signal(number, signal.SIG_DFL)
+        for target, fd in enumerate(fds):
+            os.dup2(fd, target)
+        os.closerange(3, 4096)
+        if task.argv[:3] == SCRIPT:
+            code = play(task)
+        else:
+            program = (
+                sys.executable if task.argv[0] == "python3" and sys.executable else task.argv[0]
+            )
+            os.execvp(program, [program, *task.argv[1:]])
+    except OSError as why:
+        code = 127 if why.errno in (errno.ENOENT, errno.ENOTDIR) else 126
+        os.write(2, (f"{task.argv[0]}: {os.strerror(why.errno)}\n").encode("utf-8", "replace"))
+    except BaseException as why:
+        os.write(2, f"{task.argv[0]}: {why}\n".encode("utf-8", "replace"))
+        code = 126
+    finally:
+        os._exit(code)
