@@ -16,9 +16,9 @@ from tools.evidence import Evidence, ask
 from tools.probes import PROBES
 
 
-def examine(names: Sequence[str], terminal: Terminal) -> bool:
+def examine(names: Sequence[str]) -> bool:
     """Tell what is there and try each host; return whether every host could be asked."""
-    known = settings.load()
+    terminal, known = Terminal(), settings.load()
     terminal.tell(_configured(known))
     reached = [_try(name, known, terminal) for name in (names or known.hosts)]
     return all(reached)

@@ -9,6 +9,7 @@ from time import monotonic
 from bot.planner import Planner
 from bot.question import Question
 from tools.deployment import Deployment
+from tools.engine import Claim
 from tools.evidence import AnyProbe, Evidence, ask
 from tools.host import Host
 from tools.known import Known
@@ -69,9 +70,17 @@ def investigate(
     yield conclude(question, evidence)
 
 
-def conclude(question: Question, evidence: Sequence[Evidence]) -> Judged:
-    """Judge what is known, for this question."""
+def conclude(question: Question, looks: Sequence[Evidence]) -> Judged:
+    """Judge what is known, for this question; rates that the person claims are a look like any other."""
+    evidence = [*looks, *_claim(question, len(looks) + 1)]
     known = Known(evidence)
     measured = headroom(known.get, claimed_tok_s=question.before_tok_s)
     verdict = judge(evidence, RULES, PROBES, question.interest, measured)
     return Judged(Deployment.of(known), tuple(evidence), verdict)
+
+
+def _claim(question: Question, number: int) -> list[Evidence]:
+    if question.now_tok_s is None and question.before_tok_s is None:
+        return []
+    claim = Claim(now_tok_s=question.now_tok_s, before_tok_s=question.before_tok_s)
+    return [Evidence(f"E{number}", None, "the question", None, claim)]

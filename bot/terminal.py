@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
 
 from rich import box
@@ -55,11 +54,6 @@ class Terminal:
         if line.cites:
             text.append("  " + " ".join(line.cites), style="cyan")
         self._out.print(Padding(text, (0, 0, 0, _INDENT.get(line.kind, 0))))
-
-
-def say_error(sentence: str) -> None:
-    """Write one clear line to standard error."""
-    sys.stderr.write(f"perfsleuth: {_harmless(sentence)}\n")
 
 
 def _harmless(text: str) -> str:

@@ -29,7 +29,9 @@ class Evidence:
     @property
     def title(self) -> str:
         """Name the look as `probes` does."""
-        return type(self.probe).__name__ if self.probe else "Unrecognised"
+        if self.probe:
+            return type(self.probe).__name__
+        return type(self.facts).__name__ if self.facts else "Unrecognised"
 
 
 def learn(number: int, probe: AnyProbe, source: str, output: Output) -> Evidence:

@@ -11,7 +11,7 @@ from rich.console import Console
 from bot.narrator import Line, Table, look, understood, verdict
 from bot.narrator.measured import percent
 from bot.question import Question
-from bot.terminal import Terminal, say_error
+from bot.terminal import Terminal
 from tools.evidence import Evidence, learn
 from tools.host import Command, Output
 from tools.probe import Facts, Probe
@@ -152,8 +152,3 @@ def test_colour_is_for_terminals_alone_and_never_with_no_color(
     terminal._out = Console(file=shown, force_terminal=True)
     terminal.tell([Line("look", "a look", ("E1",), 0.2)])
     assert "\x1b[3" not in shown.getvalue()
-
-
-def test_an_error_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    say_error("gone does not answer.\x1b[31m")
-    assert capsys.readouterr().err == "perfsleuth: gone does not answer.[31m\n"

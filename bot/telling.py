@@ -1,0 +1,56 @@
+"""An investigation as the command tells it: the story, or one JSON object."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable
+
+from bot import narrator
+from bot.investigate import Asking, Event, Judged, Learned
+from bot.question import Question
+from bot.report import report
+from bot.terminal import Terminal
+
+
+def follow(question: Question, host: str, events: Iterable[Event], *, as_json: bool) -> Judged:
+    """Tell an investigation while it happens."""
+    terminal = Terminal()
+    if not as_json:
+        terminal.tell([narrator.understood(question, host)])
+    for event in events:
+        if isinstance(event, Asking):
+            terminal.waiting(f"  asking {host}: {len(event.probes)} looks, read-only …")
+        elif isinstance(event, Learned) and not as_json:
+            terminal.tell(narrator.look(event.look))
+        elif isinstance(event, Judged):
+            _conclude(question, host, event, terminal, as_json=as_json)
+            return event
+    raise AssertionError("an investigation ends with a verdict")
+
+
+def tell(
+    question: Question, host: str | None, end: Judged, *, as_json: bool, made: str = ""
+) -> Judged:
+    """Tell an investigation whose looks are already there."""
+    terminal = Terminal()
+    if not as_json:
+        where = host or f"{len({look.source for look in end.evidence})} texts"
+        terminal.tell(narrator.asked(question))
+        terminal.tell([narrator.understood(question, where, made)])
+        for look in end.evidence:
+            if look.output is not None:
+                terminal.tell(narrator.look(look))
+    _conclude(question, host, end, terminal, as_json=as_json)
+    return end
+
+
+def _conclude(
+    question: Question, host: str | None, end: Judged, terminal: Terminal, *, as_json: bool
+) -> None:
+    if as_json:
+        said = report(host, question.text, end.verdict, end.evidence)
+        sys.stdout.write(json.dumps(said, ensure_ascii=False, indent=1) + "\n")
+        return
+    terminal.tell(narrator.deployed(host, str(end.deployment)))
+    terminal.tell(narrator.verdict(end.verdict))
