@@ -38,8 +38,12 @@ PROBES: dict[str, type[Probe[Any]]] = {"ReadWord": ReadWord}
 
 
 @given(st.text(), st.text(), st.floats(0, 100))
-def test_an_output_comes_back_from_a_case_as_it_went_in(stdout: str, stderr: str, took_s: float) -> None:
-    look = learn(1, ReadWord(times=2), "h", Output(stdout=stdout, stderr=stderr, took_s=took_s, cut=True))
+def test_an_output_comes_back_from_a_case_as_it_went_in(
+    stdout: str, stderr: str, took_s: float
+) -> None:
+    look = learn(
+        1, ReadWord(times=2), "h", Output(stdout=stdout, stderr=stderr, took_s=took_s, cut=True)
+    )
     text = Case.of("h", "q", "captured", [look]).dump()
     again = Case.load(text, name="x").evidence(PROBES)
     assert again == [look]
@@ -103,7 +107,10 @@ def test_what_goes_wrong_while_asking_becomes_the_trouble_of_each_look() -> None
         (Output(status=1, stderr="Permission denied\n"), "Failed: Permission denied"),
         (Output(status=1), "Failed: ended with status 1 and said nothing"),
         (Output(stdout=""), "Unreadable: nothing was said"),
-        (Output(status=None, lost="timed out after 10 s and was ended"), "timed out after 10 s and was ended"),
+        (
+            Output(status=None, lost="timed out after 10 s and was ended"),
+            "timed out after 10 s and was ended",
+        ),
     ],
 )
 def test_absent_failed_unreadable_and_lost_differ(output: Output, trouble: str) -> None:

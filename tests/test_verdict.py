@@ -51,7 +51,11 @@ def too_hot(heat: Heat) -> Finding | None:
     """The GPU is too hot."""
     if heat.celsius is None:
         raise Undecided("no temperature told", settle="read it under load", suspicion=0.4)
-    return Finding("It is hot.", slows=frozenset({"prefill"}), confidence=0.9) if heat.celsius > 90 else None
+    return (
+        Finding("It is hot.", slows=frozenset({"prefill"}), confidence=0.9)
+        if heat.celsius > 90
+        else None
+    )
 
 
 @rule(cause="power_cap_low")
@@ -83,7 +87,9 @@ def test_a_rule_without_its_facts_is_unchecked_and_says_what_is_missing() -> Non
 
 
 def test_the_trouble_of_a_look_is_why_a_rule_is_unchecked() -> None:
-    failed = Evidence("E2", ReadNoise(), "h", Output(status=1), trouble="Failed: Operation not permitted")
+    failed = Evidence(
+        "E2", ReadNoise(), "h", Output(status=1), trouble="Failed: Operation not permitted"
+    )
     verdict = judge([seen(1, Heat(celsius=30)), failed], RULES, PROBES)
     assert [one.why for one in verdict.unchecked] == ["ReadNoise: Failed: Operation not permitted"]
 
@@ -99,7 +105,10 @@ def test_what_is_asked_decides_between_two_true_findings() -> None:
     looks = [seen(1, Heat(celsius=95)), seen(2, Noise(db=1), ReadNoise())]
     verdict = judge(looks, RULES, PROBES, Interest(aspects=frozenset({"decode"})))
     assert verdict.cause == "power_cap_low"
-    assert [one.rule.cause.id for one in verdict.findings] == ["power_cap_low", "hw_thermal_slowdown"]
+    assert [one.rule.cause.id for one in verdict.findings] == [
+        "power_cap_low",
+        "hw_thermal_slowdown",
+    ]
 
 
 def test_a_false_alarm_is_a_verdict_and_not_a_default() -> None:
@@ -111,7 +120,10 @@ def test_a_false_alarm_is_a_verdict_and_not_a_default() -> None:
 def test_what_excludes_a_hypothesis_is_told_in_the_words_of_the_rule() -> None:
     verdict = judge([seen(1, Heat(celsius=30))], RULES, PROBES)
     why = {one.rule.cause.id: one.why for one in verdict.ruled_out}
-    assert why == {"hw_thermal_slowdown": "", "pcie_gen_idle_only": "the card is warm, so it was not idle"}
+    assert why == {
+        "hw_thermal_slowdown": "",
+        "pcie_gen_idle_only": "the card is warm, so it was not idle",
+    }
 
 
 def test_inconclusive_names_the_one_test_that_decides() -> None:
@@ -132,7 +144,9 @@ def test_a_larger_loss_outranks_a_smaller_one() -> None:
         @rule(cause=cause)
         def found(heat: Heat) -> Finding:
             """Something is slow."""
-            return Finding(cause, effect=Effect(prefill_pct=(-loss - 1, -loss, -loss + 1), source="a test"))
+            return Finding(
+                cause, effect=Effect(prefill_pct=(-loss - 1, -loss, -loss + 1), source="a test")
+            )
 
         return found
 

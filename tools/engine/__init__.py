@@ -1,14 +1,20 @@
 """engine is what any serving engine says of itself: launch, log, answers, model."""
 
+from tools.engine.arguments import Arguments
 from tools.engine.benchmark import Benchmark
+from tools.engine.claim import Claim
 from tools.engine.launch import EngineName, Environment, Launch, Value
 from tools.engine.log import Capture, DecodeLine, Notice, NoticeKind, PrefillLine, ServerLog
 from tools.engine.model import ModelConfig
+from tools.engine.request import Requests
 from tools.engine.server import LogMatches, Metrics, ServerInfo, SourceLine, SourceLines
+from tools.engine.traffic import Traffic
 
 __all__ = [
+    "Arguments",
     "Benchmark",
     "Capture",
+    "Claim",
     "DecodeLine",
     "EngineName",
     "Environment",
@@ -19,9 +25,11 @@ __all__ = [
     "Notice",
     "NoticeKind",
     "PrefillLine",
+    "Requests",
     "ServerInfo",
     "ServerLog",
     "SourceLine",
     "SourceLines",
+    "Traffic",
     "Value",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from tools.engine.launch import EngineName, Value
 from tools.probe import Facts
@@ -29,6 +29,9 @@ class DecodeLine(Facts):
     accept_rate: float | None = None
     graph: bool | None = None
     tok_s: float | None = None
+    occupancy_pct: float | None = None  # "fwd occupancy": how much of the time the GPU computed
+    prompt_tok_s: float | None = None  # vLLM prints both rates in one line
+    cache_hit: float | None = None  # vLLM's prefix cache hit rate, 0 to 1
     after_gap: bool = False  # first line after a prefill or an idle gap: its rate means nothing
 
 
@@ -97,6 +100,7 @@ class ServerLog(Facts):
     kv_gb: float | None = None
     mamba_slots: int | None = None
     graph_addresses: int | None = None  # "Registering N cuda graph addresses": custom all-reduce works
+    first_line_at: str | None = None  # of the run
     last_request_at: str | None = None
     last_line_at: str | None = None
     health_prefills: int = 0  # one-token prefills of /health, not counted as traffic
@@ -112,3 +116,35 @@ class ServerLog(Facts):
     def steady(self) -> tuple[DecodeLine, ...]:
         """Return the decode lines whose rate means something: not the first after a gap."""
         return tuple(line for line in self.decode if not line.after_gap and line.tok_s)
+
+    def brief(self) -> str:
+        """Say how much traffic was seen and what stands out."""
+        kinds = sorted({notice.kind for notice in self.notices} - {"benign", "shutdown"})
+        said = f"{len(self.decode)} decode and {len(self.prefill)} prefill lines"
+        return said + (f"; {', '.join(kinds)}" if kinds else "")
+
+    def merged(self, other: ServerLog) -> ServerLog:
+        """Return two parts of a log as one: a rotated part goes before the newer one.
+
+        A newer part that begins with a start of its own is another run, and stands alone; two
+        servers that ran at the same time are taken together.
+        """
+        older, newer = sorted((self, other), key=lambda log: log.last_line_at or "")
+        apart = (older.last_line_at or "") <= (newer.first_line_at or "")
+        if apart and newer.last_line_at and (newer.resolved or newer.started):
+            return newer.model_copy(update={"runs": older.runs + newer.runs})
+        update: dict[str, Any] = {}
+        for field in type(self).model_fields:
+            old, new = getattr(older, field), getattr(newer, field)
+            if isinstance(old, tuple):
+                update[field] = old if old == new else old + new
+            elif field in _SUMMED:
+                update[field] = old + new
+            else:
+                update[field] = old if new is None else new
+        update["runs"] = max(older.runs, newer.runs)
+        update["first_line_at"] = older.first_line_at or newer.first_line_at
+        return self.model_copy(update=update)
+
+
+_SUMMED = ("health_prefills", "lines", "cut_lines", "unexplained_count")

@@ -21,7 +21,8 @@ class AerLine(Facts):
     severity: str = ""  # "corrected", "non-fatal", "fatal"
     errors: tuple[str, ...] = ()
     text: str = ""
-    at: str | None = None
+    at: str | None = None  # of the last one
+    times: int = 1  # equal reports in a row count as one
 
 
 class BandwidthNotice(Facts):
@@ -45,10 +46,13 @@ class KernelLog(Facts):
     iommu_on: bool | None = None  # the kernel says that an IOMMU translates
     notices: tuple[BandwidthNotice, ...] = ()
     oom_kills: int = 0
+    oom_victims: tuple[str, ...] = ()  # names of the processes that were killed
     mce: int = 0
     thermal_trips: int = 0
     boots: int = 0  # boots seen in the log
     ends_mid_line: int = 0  # boots whose log ends without a shutdown
     nvrm_version: str | None = None
     version_mismatch: bool = False
+    memory_encryption: str | None = None  # "AMD SEV SEV-ES SEV-SNP", "Intel TDX"
+    pcie_quirk_lines: tuple[str, ...] = ()  # link down, recovery failed, card not present
     lines: int = 0

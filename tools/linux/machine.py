@@ -37,13 +37,20 @@ class Machine(Facts):
     swap_used_mib: float | None = None
     swapping_pages: int | None = None  # pages swapped in and out within window_s
     mem_pressure_pct: float | None = None  # PSI some avg10
+    cpu_pressure_pct: float | None = None
+    io_pressure_pct: float | None = None
+    mem_limit_mib: float | None = None  # cgroup memory.max
+    limits_of: str | None = None  # whose cgroup: "server" or "self" (the shell that asked)
+    cpus_allowed: str | None = None  # cpuset of that cgroup, "0-15"
     shm_total_mib: float | None = None
     shm_used_mib: float | None = None
     up_s: float | None = None
     supply_w: float | None = None  # power supply rating
     aspm_policy: str | None = None
     runtime_d3: str | None = None  # /proc/driver/nvidia/gpus/*/power
+    nvidia_params: dict[str, str] = {}  # /proc/driver/nvidia/params, those that bear on speed
     md_threads: dict[str, int] = {}  # md array -> group_thread_cnt
+    md_levels: dict[str, str] = {}  # md array -> "raid5"
     missing_paths: tuple[str, ...] = ()  # paths that a listing says do not exist
 
 
@@ -57,7 +64,15 @@ class Process(Facts):
     state: str | None = None
     command: str | None = None
     wchan: str | None = None
+    threads: int | None = None
+    rss_mib: float | None = None
+    gpus: tuple[str, ...] = ()  # device files that it holds: "/dev/nvidia0"
+    server: bool = False  # the model server or a child of it
     numa_mib: dict[str, float] = {}  # node -> private memory
+
+    def merged(self, other: Process) -> Process:
+        """Complete: who is known as the server's stays so."""
+        return super().merged(other).model_copy(update={"server": self.server or other.server})
 
 
 class Processes(Facts):

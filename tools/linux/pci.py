@@ -2,11 +2,35 @@
 
 from __future__ import annotations
 
+import re
 from typing import Literal
 
 from tools.probe import Facts
 
 PortKind = Literal["endpoint", "root_port", "upstream", "downstream", "bridge"]
+
+# PCIe transfer rates; sysfs and lspci of pciutils 3.5.6 to 3.9 print the number alike
+GEN_OF_GT_S = {"2.5": 1, "5": 2, "8": 3, "16": 4, "32": 5, "64": 6, "128": 7}
+_RATE = re.compile(r"(\d{1,3}(?:\.\d)?) ?GT/s")
+_BDF = re.compile(
+    r"(?:PCI:)?(?:(?P<domain>[0-9a-fA-F]{4,8}):)?(?P<bus>[0-9a-fA-F]{2}):(?P<slot>[0-9a-fA-F]{2})"
+    r"(?:\.(?P<function>[0-7]))?"
+)
+
+
+def full_bdf(text: str) -> str | None:
+    """Return an address as "0000:9c:00.0", whichever parts the kernel, lspci or NVML left out."""
+    found = _BDF.fullmatch(text.strip())
+    if found is None:
+        return None
+    domain = (found["domain"] or "0")[-8:].lstrip("0").lower().rjust(4, "0")
+    return f"{domain}:{found['bus']}:{found['slot']}.{found['function'] or 0}".lower()
+
+
+def link_gen(text: str) -> int | None:
+    """Return the generation of "16GT/s", "16.0 GT/s PCIe"; None where the speed is unknown."""
+    found = _RATE.search(text[:64])
+    return GEN_OF_GT_S.get(found[1].removesuffix(".0")) if found else None
 
 
 class PciDevice(Facts):
@@ -28,7 +52,22 @@ class PciDevice(Facts):
     numa_node: int | None = None
     aer_correctable: int | None = None  # since boot
     aer_fatal: int | None = None
+    aer_kinds: dict[str, int] = {}  # counts above 0 by name, since boot: "BadTLP" -> 3
+    error_bits: tuple[str, ...] = ()  # set in DevSta, at some time since boot: "CorrErr"
+    aspm: str | None = None  # LnkCtl: "Disabled", "L1", "L0s L1"
     access_denied: bool = False  # lspci had no right to read the capabilities
+
+    def merged(self, other: PciDevice) -> PciDevice:
+        """Complete: what one look could see stays, even if the other was shown without it."""
+        both = super().merged(other)
+        vague = other.port in (None, "bridge")
+        return both.model_copy(
+            update={
+                "gpu": self.gpu or other.gpu,
+                "port": self.port if vague and self.port else other.port,
+                "access_denied": self.access_denied and other.access_denied,
+            }
+        )
 
 
 class PciLinks(Facts):
@@ -41,7 +80,7 @@ class PciLinks(Facts):
     siblings: dict[str, str] = {}  # bdf -> name of other endpoints seen in the tree
 
     def merged(self, other: PciLinks) -> PciLinks:
-        """Unite two looks at one bus: each device is completed by what the other look says of it."""
+        """Unite two looks at one bus: each device is completed by what the other says of it."""
         known = {device.bdf: device for device in self.devices}
         for device in other.devices:
             known[device.bdf] = known[device.bdf].merged(device) if device.bdf in known else device

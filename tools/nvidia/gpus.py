@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 from tools.probe import Facts
 
 BUSY_PCT = 50  # below it a GPU may lower link and clocks by itself (facts: physics, section 8)
@@ -45,9 +48,10 @@ class GpuSample(Facts):
     ecc_uncorrected: int | None = None  # volatile
     ecc_corrected_life: int | None = None  # aggregate
     ecc_uncorrected_life: int | None = None
-    remap_pending: bool | None = None
+    remap_pending: bool | None = None  # rows (before Ampere: pages) wait for a reset of the GPU
     remap_failed: bool | None = None
     remapped_uncorrectable: int | None = None
+    retired_pages: int | None = None  # before Ampere: pages taken out of use for ECC errors
     replays: int | None = None  # since driver load
     rx_mb_s: float | None = None
     tx_mb_s: float | None = None
@@ -89,12 +93,44 @@ class Gpus(Facts):
     samples: tuple[GpuSample, ...] = ()
     processes: tuple[GpuProcess, ...] | None = None  # None: the table was not printed
     cc_on: bool | None = None  # confidential computing
+    attached: int | None = None  # how many GPUs the driver has; the samples may tell of fewer
+    window_s: float | None = None  # how long was sampled; None: looks, not a watch
+
+    def merged(self, other: Gpus) -> Gpus:
+        """Return both looks; the samples follow each other, alike ones too, for time has passed."""
+        if self.samples and self.samples == other.samples:  # the same text, given twice
+            other = other.model_copy(update={"samples": ()})
+        return Gpus.united((self, other))
+
+    @staticmethod
+    def united(looks: Iterable[Gpus]) -> Gpus:
+        """Return many looks as one; of what is not of one moment, the last that is told counts."""
+        told: dict[str, Any] = {}
+        samples: list[GpuSample] = []
+        processes: dict[tuple[int | None, int], GpuProcess] | None = None
+        for look in looks:
+            samples += look.samples
+            for field in ("driver", "cuda", "cc_on", "attached", "window_s"):
+                value = getattr(look, field)
+                told[field] = told.get(field) if value is None else value
+            if look.processes is not None:
+                processes = {} if processes is None else processes
+                processes.update({(p.gpu, p.pid): p for p in look.processes})
+        held = None if processes is None else tuple(processes.values())
+        return Gpus(**told, samples=tuple(samples), processes=held)
 
     def by_gpu(self) -> dict[str, tuple[GpuSample, ...]]:
-        """Return the samples of each GPU, keyed by index (or address, or name) as text."""
+        """Return the samples of each GPU, keyed by index (or address, or name) as text.
+
+        A look that tells the address alone is put to the index that another look gives it.
+        """
         groups: dict[str, list[GpuSample]] = {}
+        known: dict[str | None, int | None] = {
+            s.bdf: s.index for s in self.samples if s.bdf and s.index is not None
+        }
         for sample in self.samples:
-            key = sample.index if sample.index is not None else sample.bdf or sample.name or 0
+            index = known.get(sample.bdf) if sample.index is None else sample.index
+            key = index if index is not None else sample.bdf or sample.name or 0
             groups.setdefault(str(key), []).append(sample)
         return {key: tuple(group) for key, group in groups.items()}
 
@@ -104,5 +140,6 @@ class Gpus(Facts):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Return the product names, one for each GPU that tells it."""
-        return tuple(group[0].name for group in self.by_gpu().values() if group[0].name)
+        """Return the product names, one for each GPU that tells it; whole ones before cut ones."""
+        told = [[s.name for s in group if s.name] for group in self.by_gpu().values()]
+        return tuple(min(names, key=lambda name: name.endswith("...")) for names in told if names)

@@ -17,12 +17,17 @@ class NcclLog(Facts):
     graph_bw_gb_s: float | None = None  # lowest of the graph search
     graph_channels: int | None = None
     errors: tuple[str, ...] = ()
+    ranks: int | None = None
+    ready: bool | None = None  # "Init COMPLETE" was printed
+    gdr: bool | None = None  # network paths use GPUDirect RDMA; None: there are no network paths
 
 
 class AllReduceTest(Facts):
     """all_reduce_perf: bus bandwidth by message size in bytes."""
 
     busbw_gb_s: dict[int, float] = {}
+    time_us: dict[int, float] = {}  # of one call, by the same sizes, out of place
     gpus: int | None = None
     wrong: int | None = None  # values that came out wrong
-    finished: bool | None = None
+    finished: bool | None = None  # the closing lines were printed; False: it hung, or was ended
+    took_s: float | None = None  # wall clock, where `time` was put before it

@@ -13,6 +13,16 @@ class Pair(Facts):
     word: str
 
 
+class PairRate(Facts):
+    """What a copy from one GPU to another reached, in GB/s; `peer` says whether peer access was used."""
+
+    a: str
+    b: str
+    gb_s: float
+    peer: bool | None = None
+    both_ways: bool = False  # the sum of both directions at once
+
+
 class Topology(Facts):
     """`nvidia-smi topo`: the kind of link of each pair, peer access, and each GPU's NUMA node."""
 
@@ -22,6 +32,8 @@ class Topology(Facts):
     p2p: tuple[Pair, ...] = ()  # peer access, read capability; empty if it was not asked
     numa: dict[str, str] = {}  # GPU -> NUMA affinity as printed
     cpus: dict[str, str] = {}  # GPU -> CPU affinity as printed
+    nic_names: dict[str, str] = {}  # "NIC0" -> "mlx5_0"
+    rates: tuple[PairRate, ...] = ()  # of p2pBandwidthLatencyTest, where someone ran it
 
     def words(self) -> frozenset[str]:
         """Return the kinds of link between GPUs."""
@@ -42,9 +54,31 @@ class Nvlink(Facts):
     rx_kib: int | None = None
     reading: int = 0  # 0 the first look at this link, 1 the second, ...
 
+    def counted(self) -> frozenset[str]:
+        """Return the counters that this reading tells."""
+        names = ("replay_errors", "recovery_errors", "crc_errors", "tx_kib", "rx_kib")
+        return frozenset(name for name in names if getattr(self, name) is not None)
+
 
 class Nvlinks(Facts):
-    """All NVLinks that `nvidia-smi nvlink` tells of."""
+    """All NVLinks that `nvidia-smi nvlink` tells of; GPUs named without any link have none active."""
 
     gpu_names: dict[str, str] = {}  # "0" -> product name
     links: tuple[Nvlink, ...] = ()
+
+    def merged(self, other: Nvlinks) -> Nvlinks:
+        """Unite two looks: state and counters complete each other, a counter told again is a later reading."""
+        links = {(link.gpu, link.link, link.reading): link for link in self.links}
+        after: dict[tuple[int, int], int] = {}
+        for link in other.links:
+            same = links.get((link.gpu, link.link, 0))
+            if link.reading == 0 and same and link.counted() & same.counted():
+                known = [
+                    reading for gpu, lane, reading in links if (gpu, lane) == (link.gpu, link.link)
+                ]
+                after[link.gpu, link.link] = max(known) + 1
+            reading = link.reading + after.get((link.gpu, link.link), 0)
+            key = (link.gpu, link.link, reading)
+            numbered = link.model_copy(update={"reading": reading})
+            links[key] = links[key].merged(numbered) if key in links else numbered
+        return Nvlinks(gpu_names=self.gpu_names | other.gpu_names, links=tuple(links.values()))

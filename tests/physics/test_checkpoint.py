@@ -1,0 +1,68 @@
+"""A config gives the sizes that cost time, or says what it lacks."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.physics.configs import DEEPSEEK, QWEN14, QWEN27, QWEN30A3
+from tools.engine import ModelConfig
+from tools.errors import Undecided
+from tools.knowledge.calibration import calibration
+from tools.physics import Checkpoint
+
+
+def test_a_hybrid_model_with_a_draft_layer_has_the_sizes_of_its_config() -> None:
+    sizes, known = Checkpoint.of(QWEN27), calibration()["models"]["qwen3.6-27b"]
+    for name, value in known.items():
+        assert getattr(sizes, name) == pytest.approx(value, rel=0.003), name
+
+
+@pytest.mark.parametrize(("config", "name"), [(QWEN14, "qwen3-14b"), (QWEN30A3, "qwen3-30b-a3b")])
+def test_dense_and_expert_models_have_the_sizes_that_were_calibrated(
+    config: ModelConfig, name: str
+) -> None:
+    sizes, known = Checkpoint.of(config), calibration()["models"][name]
+    assert sizes.params_b == pytest.approx(known["params_b"], rel=0.02)
+    assert sizes.head_b == pytest.approx(known["head_b"], rel=0.002)
+    assert sizes.total_params_b == pytest.approx(known.get("total_params_b", 0.0), rel=0.02)
+    assert sizes.kernels_per_layer == known["kernels_per_layer"]
+
+
+def test_latent_attention_is_near_what_the_model_card_says() -> None:
+    sizes = Checkpoint.of(DEEPSEEK)
+    assert sizes.params_b == pytest.approx(37 - 1, rel=0.08)
+    assert sizes.total_params_b == pytest.approx(671, rel=0.06)
+    assert sizes.kv_bytes_per_token == 61 * 576 * 2
+    assert sizes.weight_bytes == 1.0
+
+
+def test_what_the_server_was_told_of_precision_goes_before_the_config() -> None:
+    assert Checkpoint.of(QWEN14).weight_bytes == 2.0
+    assert Checkpoint.of(QWEN14, quantization="fp8").weight_bytes == 1.0
+
+
+def test_weights_on_the_gpus_settle_a_precision_that_no_name_tells() -> None:
+    packed = QWEN14.model_copy(update={"quantization": "compressed-tensors"})
+    assert Checkpoint.of(packed, weights_gb=9.3).weight_bytes == 0.53
+    assert Checkpoint.of(packed, weights_gb=15.3).weight_bytes == 1.0
+    with pytest.raises(Undecided, match="compressed-tensors"):
+        Checkpoint.of(packed)
+    with pytest.raises(Undecided, match="compressed-tensors"):
+        Checkpoint.of(packed, weights_gb=140.0)
+
+
+@pytest.mark.parametrize(
+    ("lacks", "says"),
+    [
+        ({"layers": None}, "layers"),
+        ({"heads": None}, "attention heads"),
+        ({"intermediate": None}, "feed-forward"),
+        ({"linear_value_heads": None}, "linear attention"),
+        ({"experts": 64}, "experts"),
+    ],
+)
+def test_a_config_that_lacks_a_size_is_refused_with_its_name(
+    lacks: dict[str, int | None], says: str
+) -> None:
+    with pytest.raises(Undecided, match=says):
+        Checkpoint.of(QWEN27.model_copy(update=lacks))

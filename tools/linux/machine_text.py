@@ -1,0 +1,161 @@
+"""A machine as people paste it: lscpu, cpu.max, df, uptime and some twenty other forms."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from tools.linux.machine_cpu import read_cpuinfo, read_governors, read_lscpu, read_vmstat
+from tools.linux.machine_memory import read_df, read_free, read_meminfo, read_pressure, supply_w
+from tools.linux.machine_script import counters, quota_cores
+from tools.linux.machine_virt import KINDS
+from tools.linux.quantity import number
+from tools.linux.transcript import Section, sections
+
+Told = dict[str, Any]
+_MAX = re.compile(r"(?:max|\d{3,12}) \d{3,8}")
+_CMDLINE = re.compile(
+    r"^(?:BOOT_IMAGE=|initrd=|root=)\S+(?: \S+)*$|^.{0,400}\broot=\S+ .{0,400}\b(?:ro|rw)\b.*$",
+    re.MULTILINE,
+)
+_UPTIME = re.compile(
+    r"^ ?\d\d:\d\d:\d\d up +(?:(\d+) \w+, +)?(?:(\d+):(\d\d)|(\d+) min), "
+    r".{0,40}?(\d+[.,]\d\d), +\d+[.,]\d\d, +\d+[.,]\d\d",
+    re.MULTILINE,
+)
+_POLICY = re.compile(r"^(?=.*\bpowersupersave\b)(?=.*\bdefault\b).*\[(\w+)\]", re.MULTILINE)
+_D3 = re.compile(r"^Runtime D3 status:\s*(\S.*)$", re.MULTILINE)
+_PARAM = re.compile(
+    r"^(DynamicPowerManagement|RegistryDwords(?:PerDevice)?|EnableStreamMemOPs|EnablePCIeGen3|EnableGpuFirmware"
+    r"|EnableResizableBar|UsePageAttributeTable|PreserveVideoMemoryAllocations): (.*)$",
+    re.MULTILINE,
+)
+_ARRAY = re.compile(r"^(md\w{1,20}) : active (?:\([a-z-]+\) )?(raid\d+|linear)", re.MULTILINE)
+_THREADS = re.compile(r"/sys/block/(md\w{1,20})/md/group_thread_cnt")
+_MISSING = re.compile(
+    r"^(?:ls|cat|stat|du): .{0,40}?['‘\"„]?(/[^'’\"“\n]{1,400}?)['’\"“]?"
+    r"(?:: No such file or directory|[^\n]{0,40}: Datei oder Verzeichnis nicht gefunden)$",
+    re.MULTILINE,
+)
+_COUNT = re.compile(r"\bnproc\b|cpu_count\(|sched_getaffinity\(")
+_UNAME = re.compile(r"^Linux \S+ (\d+\.\d+[\w.+~-]*) #\d+", re.MULTILINE)
+
+
+def read_machine_text(text: str) -> Told:
+    """Return the fields of Machine that a text tells; an empty mapping where it tells none."""
+    facts: Told = {}
+    for part in sections(text):
+        for reading in _OF_SECTIONS:
+            facts |= {name: value for name, value in reading(part).items() if value is not None}
+    for whole in _OF_TEXTS:
+        facts |= {name: value for name, value in whole(text).items() if value is not None}
+    return facts
+
+
+def _limit(part: Section) -> Told:
+    """cpu.max by its path, or as the only line of a file."""
+    lines = [line.strip() for line in part.lines if line.strip()]
+    named = any(path.endswith("cpu.max") for path in part.paths)
+    if (
+        not lines
+        or not (named or (not part.title and len(lines) == 1))
+        or not _MAX.fullmatch(lines[0])
+    ):
+        return {}
+    return {"quota_told": True, "quota_cpus": quota_cores(lines[0])}
+
+
+def _old_limit(part: Section) -> Told:
+    values = [line.strip() for line in part.lines if line.strip().lstrip("-").isdigit()]
+    names = [path.rpartition("/")[2] for path in part.paths]
+    told = dict(zip(names, values, strict=False))
+    if "cpu.cfs_quota_us" not in told:
+        return {}
+    return {
+        "quota_told": True,
+        "quota_cpus": quota_cores(
+            f"{told['cpu.cfs_quota_us']} {told.get('cpu.cfs_period_us', 100_000)}"
+        ),
+    }
+
+
+def _virt(part: Section) -> Told:
+    words = part.body.split()
+    asked = "systemd-detect-virt" in part.title or (not part.title and len(words) == 1)
+    return {"virt": words[0]} if asked and words and words[0] in KINDS else {}
+
+
+def _count(part: Section) -> Told:
+    words = part.body.split()
+    return (
+        {"cpus": int(words[0])}
+        if _COUNT.search(part.title) and words and words[0].isdigit()
+        else {}
+    )
+
+
+def _named_file(part: Section) -> Told:
+    """Files that only their path explains."""
+    body = part.body.strip()
+    facts: Told = {}
+    for path in part.paths:
+        if path == "/proc/cmdline" and body:
+            facts["kernel_cmdline"] = body.split("\n")[0][:2000]
+        elif path.startswith("/proc/pressure/"):
+            facts |= read_pressure(path.rpartition("/")[2], body)
+        elif (array := _THREADS.match(path)) and body.isdigit():
+            facts["md_threads"] = {array[1]: int(body)}
+    return facts
+
+
+def _arrays(text: str) -> Told:
+    found = dict(_ARRAY.findall(text))
+    return {"md_levels": found} if found else {}
+
+
+def _up(text: str) -> Told:
+    found = _UPTIME.search(text)
+    if found is None:
+        return {}
+    days, hours, minutes, only, load = found.groups()
+    up_s = int(days or 0) * 86_400 + int(hours or 0) * 3600 + int(minutes or only or 0) * 60
+    return {"up_s": float(up_s), "load1": number(load)}
+
+
+def _throttling(text: str) -> Told:
+    return counters(text) if "nr_throttled" in text else {}
+
+
+def _command_line(text: str) -> Told:
+    found = _CMDLINE.search(text) if "root=" in text or "BOOT_IMAGE=" in text else None
+    return {"kernel_cmdline": found[0].strip()[:2000]} if found else {}
+
+
+def _driver(text: str) -> Told:
+    params = {name: value.strip() for name, value in _PARAM.findall(text)}
+    power = _D3.search(text)
+    return {"nvidia_params": params or None, "runtime_d3": power[1].strip() if power else None}
+
+
+def _words(text: str) -> Told:
+    policy, uname = _POLICY.search(text), _UNAME.search(text)
+    return {
+        "aspm_policy": policy[1] if policy else None,
+        "kernel": uname[1] if uname else None,
+        "supply_w": supply_w(text),
+        "missing_paths": tuple(dict.fromkeys(_MISSING.findall(text))) or None,
+    }
+
+
+_OF_SECTIONS: tuple[Callable[[Section], Told], ...] = (
+    _limit,
+    _old_limit,
+    _virt,
+    _count,
+    _named_file,
+)
+_OF_TEXTS: tuple[Callable[[str], Told], ...] = (
+    read_lscpu, read_cpuinfo, read_governors, read_vmstat, read_df, read_free, read_meminfo,
+    _arrays, _up, _throttling, _command_line, _driver, _words,
+)  # fmt: skip
