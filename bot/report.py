@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from tools.evidence import Evidence
-from tools.verdict import Confirmed, RuledOut, Unchecked, Verdict
+from tools.judgement import Confirmed, RuledOut, Unchecked
+from tools.verdict import Verdict
 
 SCHEMA = 1
 EXCERPT = 400  # characters of raw answer shown with each look
@@ -14,7 +15,8 @@ EXCERPT = 400  # characters of raw answer shown with each look
 def report(
     host: str | None, question: str, verdict: Verdict, evidence: tuple[Evidence, ...]
 ) -> dict[str, Any]:
-    """Return the report as plain data."""
+    """Return the report as plain data; `causes` are those that the verdict stands for."""
+    open_findings = () if verdict.cause else verdict.findings
     return {
         "schema": SCHEMA,
         "host": host,
@@ -23,10 +25,11 @@ def report(
             "category": verdict.category,
             "cause": verdict.cause,
             "headline": verdict.headline,
-            "causes": [_cause(one) for one in (*verdict.findings, *verdict.asides)],
+            "causes": [_cause(one) for one in verdict.findings] if verdict.cause else [],
             "ruled_out": [_ruled_out(one) for one in verdict.ruled_out],
             "unchecked": [_unchecked(one) for one in verdict.unchecked],
             "next_test": verdict.next_test,
+            "asides": [_cause(one) for one in (*verdict.asides, *open_findings)],
             "headroom": verdict.headroom.as_json() if verdict.headroom else None,
         },
         "evidence": [_look(one) for one in evidence],

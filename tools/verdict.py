@@ -1,7 +1,7 @@
-"""A verdict: every hypothesis confirmed, ruled out or unchecked, and which of them answers the question.
+"""A verdict: which of the true findings answers the question, what is ruled out, what is open.
 
-Ranking is arithmetic on what rules say, so that it can be read and argued with: confidence x how
-much the finding explains of what was asked x how grave the cause is x what it costs.
+Weighing is arithmetic on what rules say, so that it can be read and argued with: confidence x how
+grave the cause is x what it costs x how much it explains of what was asked.
 """
 
 from __future__ import annotations
@@ -10,18 +10,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tools.errors import Undecided
 from tools.evidence import Evidence
+from tools.judgement import Confirmed, RuledOut, Unchecked, judge_each
 from tools.knowledge import Category
 from tools.known import Known
 from tools.physics.headroom import Headroom
-from tools.probe import Probe, facts_of
-from tools.rule import Aspect, Cleared, Finding, Need, Rule
+from tools.probe import Probe
+from tools.rule import Aspect, Rule
 
 _GRAVE = {"critical": 1.0, "major": 0.85, "moderate": 0.7, "minor": 0.5, "info": 0.5, "benign": 0.5}
-_DECIDES = 0.3  # a score below it does not carry a verdict
-_BESIDE_THE_QUESTION = 0.45  # weight of a finding that explains nothing of what was asked
-_SUSPECTED = 1.25  # weight of a finding about what the person suspects: a claim deserves its answer
+_DECIDES = 0.25  # a weight below it does not carry a verdict
+_BESIDE_THE_QUESTION = 0.45  # for what explains nothing of what was asked
+_SUSPECTED = 1.25  # for what the person suspects: a claim deserves its answer
+_UNASKED_ODDITY = 0.6  # for what is true, costs nothing, and was not asked about
+_DEAR_PCT = 40.0  # a loss that weighs fully
+_CHEAP = 0.6  # weight of a loss next to nothing
 
 
 @dataclass(frozen=True)
@@ -34,46 +37,9 @@ class Interest:
     aspects: frozenset[Aspect] = frozenset()
     suspects: frozenset[str] = frozenset()
 
-
-@dataclass(frozen=True)
-class Confirmed:
-    """A finding with the looks that show it and its rank."""
-
-    rule: Rule
-    finding: Finding
-    evidence: tuple[str, ...]
-    score: float
-
-    @property
-    def category(self) -> Category:
-        """Return the category of the finding, by the catalogue unless the rule knows better."""
-        return self.finding.category or self.rule.cause.category
-
-    @property
-    def benign(self) -> bool:
-        """Say whether it is true and costs nothing."""
-        return self.finding.benign or self.category == "no_fault"
-
-
-@dataclass(frozen=True)
-class RuledOut:
-    """A hypothesis that the facts exclude."""
-
-    rule: Rule
-    evidence: tuple[str, ...]
-    why: str = ""  # the rule's own words, if it has any
-
-
-@dataclass(frozen=True)
-class Unchecked:
-    """A hypothesis that could not be judged: why, and how it would be."""
-
-    rule: Rule
-    why: str
-    how: str
-    evidence: tuple[str, ...] = ()
-    suspicion: float = 0.0
-    missing: tuple[str, ...] = ()  # kinds of facts that nothing gave
+    def in_cause(self, rule: Rule) -> bool:
+        """Say whether the cause of a rule is suspected."""
+        return bool(self.suspects & {rule.cause.id, rule.cause.layer})
 
 
 @dataclass(frozen=True)
@@ -84,10 +50,10 @@ class Verdict:
     cause: str | None
     headline: str
     confidence: float
-    findings: tuple[Confirmed, ...]  # what costs something, gravest first
+    findings: tuple[Confirmed, ...]  # the cause first, then what else costs something
     asides: tuple[Confirmed, ...]  # true, and not the answer
     ruled_out: tuple[RuledOut, ...]
-    unchecked: tuple[Unchecked, ...]
+    unchecked: tuple[Unchecked, ...]  # the most suspicious first
     next_test: str | None
     headroom: Headroom | None = None
 
@@ -100,124 +66,71 @@ def judge(
     headroom: Headroom | None = None,
 ) -> Verdict:
     """Judge every rule on what was learned, and weigh the findings for the question asked."""
-    interest, known = interest or Interest(), Known(evidence)
-    confirmed: list[Confirmed] = []
-    ruled_out: list[RuledOut] = []
-    unchecked: list[Unchecked] = []
-    for one in rules:
-        outcome = _judge_one(one, known, probes, interest)
-        if isinstance(outcome, Confirmed):
-            confirmed.append(outcome)
-        elif isinstance(outcome, RuledOut):
-            ruled_out.append(outcome)
-        else:
-            unchecked.append(outcome)
-    confirmed.sort(key=lambda it: -it.score)
-    unchecked.sort(key=lambda it: -it.suspicion)
-    return _weigh(confirmed, ruled_out, unchecked, headroom)
-
-
-def _judge_one(
-    one: Rule, known: Known, probes: Mapping[str, type[Probe[Any]]], interest: Interest
-) -> Confirmed | RuledOut | Unchecked:
-    given = {need.name: known.get(need.facts) for need in one.needs}
-    missing = tuple(need for need in one.needs if not need.optional and given[need.name] is None)
-    if missing:
-        return _lacks(one, missing, known, probes)
-    used = tuple(facts for facts in given.values() if facts is not None)
-    try:
-        finding = one.judge(**given)
-    except Undecided as why:
-        relevance = _relevance(one, frozenset(), interest)
-        return Unchecked(one, why.why, why.settle, known.cited(used), why.suspicion * relevance)
-    if finding is None:
-        return RuledOut(one, known.cited(used))
-    if isinstance(finding, Cleared):
-        return RuledOut(one, known.cited(finding.shown_by or used), finding.why)
-    cited = known.cited(finding.shown_by or used)
-    return Confirmed(one, finding, cited, _score(one, finding, interest))
-
-
-def _lacks(
-    one: Rule, missing: Sequence[Need], known: Known, probes: Mapping[str, type[Probe[Any]]]
-) -> Unchecked:
-    why, how = [], []
-    for need in missing:
-        why.append(known.trouble(need.facts) or f"nothing tells of {need.facts.__name__}")
-        how += [name for name, probe in probes.items() if facts_of(probe) is need.facts][:1]
-    kinds = tuple(need.facts.__name__ for need in missing)
-    return Unchecked(one, "; ".join(why), ", ".join(how), missing=kinds)
-
-
-def _relevance(one: Rule, slows: frozenset[Aspect], interest: Interest) -> float:
-    suspected = one.cause.id in interest.suspects or one.cause.layer in interest.suspects
-    beside = bool(slows and interest.aspects and not slows & interest.aspects)
-    return (_BESIDE_THE_QUESTION if beside else 1.0) * (_SUSPECTED if suspected else 1.0)
-
-
-def _score(one: Rule, finding: Finding, interest: Interest) -> float:
-    grave = _GRAVE["benign" if finding.benign else one.cause.severity]
-    losses = [-pct[1] for pct in (finding.effect.decode_pct, finding.effect.prefill_pct) if pct]
-    cost = 1.0 if not losses else 0.6 + 0.4 * min(1.0, max(losses) / 40)
-    return finding.confidence * grave * cost * _relevance(one, finding.slows, interest)
-
-
-def _weigh(
-    confirmed: list[Confirmed],
-    ruled_out: list[RuledOut],
-    unchecked: list[Unchecked],
-    headroom: Headroom | None,
-) -> Verdict:
-    costly = tuple(one for one in confirmed if not one.benign)
-    benign = tuple(one for one in confirmed if one.benign)
-    best = next((one for one in confirmed if one.score >= _DECIDES), None)
+    asked = interest or Interest()
+    judged = judge_each(rules, Known(evidence), probes)
+    confirmed = [one for one in judged if isinstance(one, Confirmed)]
+    confirmed.sort(key=lambda one: -weight(one, asked))
+    unchecked = [one for one in judged if isinstance(one, Unchecked)]
+    unchecked.sort(key=lambda one: -_doubt(one, asked))
+    ruled_out = [one for one in judged if isinstance(one, RuledOut)]
+    ruled_out.sort(key=lambda one: not asked.in_cause(one.rule))
+    best = _best(confirmed, unchecked, asked)
+    costly = [one for one in confirmed if not one.benign and one is not best]
     doubt = next((one for one in unchecked if one.how and not one.missing), None)
-    if best and doubt and doubt.suspicion > best.score:
-        best = None
-    lead = costly if not best or not best.benign else (best, *costly)
-    asides = tuple(one for one in benign if one is not best)
-    settle = doubt.how if doubt else None
-    if best is None:
-        return Verdict(
-            category="inconclusive",
-            cause=None,
-            headline=_open_headline(doubt, lead),
-            confidence=0.0,
-            findings=lead,
-            asides=asides,
-            ruled_out=tuple(ruled_out),
-            unchecked=tuple(unchecked),
-            next_test=settle or _next_look(unchecked),
-            headroom=headroom,
-        )
-    ranked = (best, *(one for one in lead if one is not best))
     return Verdict(
-        category=best.category,
-        cause=best.rule.cause.id,
-        headline=best.finding.statement,
-        confidence=best.finding.confidence,
-        findings=ranked,
-        asides=asides,
+        category=best.category if best else "inconclusive",
+        cause=best.rule.cause.id if best else None,
+        headline=best.finding.statement if best else _open_headline(doubt),
+        confidence=best.finding.confidence if best else 0.0,
+        findings=(best, *costly) if best else tuple(costly),
+        asides=tuple(one for one in confirmed if one.benign and one is not best),
         ruled_out=tuple(ruled_out),
         unchecked=tuple(unchecked),
-        next_test=None,
+        next_test=None if best else doubt.how if doubt else _next_look(unchecked),
         headroom=headroom,
     )
 
 
-def _open_headline(doubt: Unchecked | None, costly: Sequence[Confirmed]) -> str:
-    if doubt:
-        return f"This cannot be decided from what was seen: {doubt.why}."
-    if costly:
-        return "What was found is too little to carry a verdict; one more look is needed."
-    return "Nothing that was seen decides this."
+def weight(one: Confirmed, asked: Interest) -> float:
+    """Weigh a finding for a question, 0 to about 1.2."""
+    finding = one.finding
+    losses = [-pct[1] for pct in (finding.effect.decode_pct, finding.effect.prefill_pct) if pct]
+    cost = _CHEAP + (1 - _CHEAP) * min(1.0, max(losses) / _DEAR_PCT) if losses else 1.0
+    beside = bool(finding.slows and asked.aspects and not finding.slows & asked.aspects)
+    relevance = _BESIDE_THE_QUESTION if beside else 1.0
+    if asked.in_cause(one.rule):
+        relevance *= _SUSPECTED
+    elif one.benign:
+        relevance *= _UNASKED_ODDITY
+    grave = _GRAVE["benign" if one.benign else one.rule.cause.severity]
+    return finding.confidence * grave * cost * relevance
+
+
+def _doubt(one: Unchecked, asked: Interest) -> float:
+    return one.suspicion * (_SUSPECTED if asked.in_cause(one.rule) else 1.0)
+
+
+def _best(
+    confirmed: Sequence[Confirmed], unchecked: Sequence[Unchecked], asked: Interest
+) -> Confirmed | None:
+    """Return the finding that carries the verdict, unless an open hypothesis is more likely."""
+    if not confirmed or weight(confirmed[0], asked) < _DECIDES:
+        return None
+    open_doubt = max((_doubt(one, asked) for one in unchecked if one.how), default=0.0)
+    return confirmed[0] if weight(confirmed[0], asked) >= open_doubt else None
+
+
+def _open_headline(doubt: Unchecked | None) -> str:
+    if doubt is None:
+        return "Nothing that was seen decides this."
+    return f"This cannot be decided from what was seen: {doubt.why.rstrip('.')}."
 
 
 def _next_look(unchecked: Sequence[Unchecked]) -> str | None:
     """Name the look that would let most hypotheses be judged."""
     wanted: dict[str, int] = {}
     for one in unchecked:
-        for name in one.how.split(", ") if one.missing else ():
+        for name in one.how.split(", ") if one.missing and one.how else ():
             wanted[name] = wanted.get(name, 0) + 1
     if not wanted:
         return None

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from bot.narrator.line import Line, Part
 from bot.narrator.measured import measured, percent
-from tools.verdict import Confirmed, RuledOut, Unchecked, Verdict
+from tools.judgement import Confirmed, RuledOut, Unchecked
+from tools.verdict import Verdict
 
 CATEGORIES = {
     "hardware": "Hardware",

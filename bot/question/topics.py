@@ -20,7 +20,7 @@ _ASPECTS: dict[Aspect, str] = {
     r" | (won't|doesn't|does\ not|can't|never|refuses\ to)\ "
     r"(finish(es)?\ )?start | load(ing)?\ (the\ )?models? | dies\ at\ start",
     "crash": r"crash | \bdie[sd]?\b | \bhang(s|ing)?\b | lock(s|ed)?\ up | \bxid\b"
-    r" | fall(en)?\ off | \breboot | \b502\b"
+    r" | fall(en)?\ off | \breboots\b | \b502\b"
     r" | switch(es|ed)?\ (itself\ )?off | frozen | deadlock | illegal\ memory",
 }
 _SUSPECTS: dict[str, str] = {

@@ -1,0 +1,106 @@
+"""One hypothesis judged: confirmed, ruled out, or unchecked, with the looks that say so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tools.errors import Undecided
+from tools.knowledge import Category
+from tools.known import Known
+from tools.probe import Probe, facts_of
+from tools.rule import Cleared, Finding, Need, Rule
+
+
+@dataclass(frozen=True)
+class Confirmed:
+    """A finding with the looks that show it."""
+
+    rule: Rule
+    evidence: tuple[str, ...]
+    finding: Finding
+
+    @property
+    def category(self) -> Category:
+        """Return the category of the finding, by the catalogue unless the rule knows better."""
+        return self.finding.category or self.rule.cause.category
+
+    @property
+    def benign(self) -> bool:
+        """Say whether it is true and costs nothing."""
+        return self.finding.benign or self.category == "no_fault"
+
+
+@dataclass(frozen=True)
+class RuledOut:
+    """A hypothesis that the facts exclude."""
+
+    rule: Rule
+    evidence: tuple[str, ...]
+    why: str = ""  # the rule's own words, if it has any
+
+
+@dataclass(frozen=True)
+class Unchecked:
+    """A hypothesis that could not be judged: why, and how it would be."""
+
+    rule: Rule
+    evidence: tuple[str, ...]
+    why: str
+    how: str
+    suspicion: float = 0.0
+    missing: tuple[str, ...] = ()  # kinds of facts that nothing gave
+
+
+Judgement = Confirmed | RuledOut | Unchecked
+
+
+def judge_each(
+    rules: Sequence[Rule], known: Known, probes: Mapping[str, type[Probe[Any]]]
+) -> list[Judgement]:
+    """Judge every rule; of several rules about one cause the one that says most stands."""
+    best: dict[str, Judgement] = {}
+    for rule in rules:
+        now, before = judge_one(rule, known, probes), best.get(rule.cause.id)
+        if before is None or _says(now) > _says(before):
+            best[rule.cause.id] = now
+    return list(best.values())
+
+
+def judge_one(rule: Rule, known: Known, probes: Mapping[str, type[Probe[Any]]]) -> Judgement:
+    """Give a rule the facts it needs, and take its word."""
+    given = {need.name: known.get(need.facts) for need in rule.needs}
+    missing = tuple(need for need in rule.needs if not need.optional and given[need.name] is None)
+    if missing:
+        return _lacks(rule, missing, known, probes)
+    used = tuple(facts for facts in given.values() if facts is not None)
+    try:
+        outcome = rule.judge(**given)
+    except Undecided as why:
+        return Unchecked(rule, known.cited(used), why.why, why.settle, why.suspicion)
+    if outcome is None:
+        return RuledOut(rule, known.cited(used))
+    cited = known.cited(outcome.shown_by or used)
+    if isinstance(outcome, Cleared):
+        return RuledOut(rule, cited, outcome.why)
+    return Confirmed(rule, cited, outcome)
+
+
+def _lacks(
+    rule: Rule, missing: Sequence[Need], known: Known, probes: Mapping[str, type[Probe[Any]]]
+) -> Unchecked:
+    why, how = [], []
+    for need in missing:
+        why.append(known.trouble(need.facts) or f"nothing tells of {need.facts.__name__}")
+        how += [name for name, probe in probes.items() if facts_of(probe) is need.facts][:1]
+    kinds = tuple(need.facts.__name__ for need in missing)
+    return Unchecked(rule, (), "; ".join(why), ", ".join(how), missing=kinds)
+
+
+def _says(one: Judgement) -> tuple[int, float]:
+    if isinstance(one, Confirmed):
+        return 3, one.finding.confidence * (0.5 if one.benign else 1.0)
+    if isinstance(one, Unchecked):
+        return (0, 0.0) if one.missing else (2, one.suspicion)
+    return 1, 1.0 if one.why else 0.0
