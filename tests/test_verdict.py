@@ -176,3 +176,9 @@ def test_a_rule_must_say_what_it_needs_and_what_it_supposes() -> None:
         @rule(cause="no_such_cause")
         def nameless(heat: Heat) -> None:
             """It has no cause."""
+
+
+def test_what_a_person_has_chosen_is_not_thrown_back_at_them() -> None:
+    looks = [seen(1, Heat(celsius=95)), seen(2, Noise(db=1), ReadNoise())]
+    asked = Interest(intended=frozenset({"hw_thermal_slowdown"}))
+    assert judge(looks, RULES, PROBES, asked).cause == "power_cap_low"

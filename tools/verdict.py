@@ -22,6 +22,7 @@ _GRAVE = {"critical": 1.0, "major": 0.85, "moderate": 0.7, "minor": 0.5, "info":
 _DECIDES = 0.25  # a weight below it does not carry a verdict
 _BESIDE_THE_QUESTION = 0.45  # for what explains nothing of what was asked
 _SUSPECTED = 1.25  # for what the person suspects: a claim deserves its answer
+_ON_PURPOSE = 0.3  # for what the person has chosen and says so
 _UNASKED_ODDITY = 0.6  # for what is true, costs nothing, and was not asked about
 _DEAR_PCT = 40.0  # a loss that weighs fully
 _CHEAP = 0.6  # weight of a loss next to nothing
@@ -31,11 +32,13 @@ _CHEAP = 0.6  # weight of a loss next to nothing
 class Interest:
     """What the person wants to know: which aspects of serving, and what they suspect.
 
-    `suspects` holds layers and ids of the catalogue ("pcie", "nccl", "cuda_graph_disabled").
+    `suspects` holds layers and ids of the catalogue ("pcie", "nccl", "cuda_graph_disabled");
+    `intended` those that the person says are so on purpose.
     """
 
     aspects: frozenset[Aspect] = frozenset()
     suspects: frozenset[str] = frozenset()
+    intended: frozenset[str] = frozenset()
 
     def in_cause(self, rule: Rule) -> bool:
         """Say whether the cause of a rule is suspected."""
@@ -98,7 +101,9 @@ def weight(one: Confirmed, asked: Interest) -> float:
     cost = _CHEAP + (1 - _CHEAP) * min(1.0, max(losses) / _DEAR_PCT) if losses else 1.0
     beside = bool(finding.slows and asked.aspects and not finding.slows & asked.aspects)
     relevance = _BESIDE_THE_QUESTION if beside else 1.0
-    if asked.in_cause(one.rule):
+    if one.rule.cause.id in asked.intended:
+        relevance *= _ON_PURPOSE
+    elif asked.in_cause(one.rule):
         relevance *= _SUSPECTED
     elif one.benign:
         relevance *= _UNASKED_ODDITY

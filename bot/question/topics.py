@@ -31,7 +31,7 @@ _SUSPECTS: dict[str, str] = {
     "sglang": r"\bflags? | argument | config | \bsettings? | scheduler | max[-_ ]running"
     r" | chunked | cuda\ ?graphs? | radix"
     r" | prefix\ cache | mem[-_ ]fraction",
-    "cuda_graph_disabled": r"cuda\ ?graphs?",
+    "cuda_graph_disabled": r"cuda\ ?graphs? | \beager\b",
     "piecewise_graph_off": r"piecewise | cuda\ ?graphs?",
     "prefix_cache_off": r"prefix\ cache | radix | cached[-_ ]token | cache\ hit",
     "custom_allreduce_off": r"custom\ all-?reduce",
@@ -53,6 +53,10 @@ _SUSPECTS: dict[str, str] = {
     "engine": r"\bversion | upgrad | \bupdat | regress | \bpulled\b",
     "virtualization": r"\bvms?\b | virtual | vgpu | \bguest | \blxc\b | container",
 }
+_CLAUSES = re.compile(r"[.;()!?]+(?:\s|$)|[()]")
+_MEANT = re.compile(
+    r"on purpose|\bintended\b|intentional|deliberate|\bI know that\b", re.IGNORECASE
+)
 _ASPECT_WORDS = {
     name: re.compile(words, re.IGNORECASE | re.VERBOSE) for name, words in _ASPECTS.items()
 }
@@ -65,5 +69,15 @@ def interest(text: str) -> Interest:
     """Return what the person wants to know and suspects; suspects are layers and ids of the catalogue."""
     return Interest(
         aspects=frozenset(name for name, words in _ASPECT_WORDS.items() if words.search(text)),
-        suspects=frozenset(name for name, words in _SUSPECT_WORDS.items() if words.search(text)),
+        suspects=_suspects(text),
+        intended=frozenset(
+            name
+            for clause in _CLAUSES.split(text)
+            if _MEANT.search(clause)
+            for name in _suspects(clause)
+        ),
     )
+
+
+def _suspects(text: str) -> frozenset[str]:
+    return frozenset(name for name, words in _SUSPECT_WORDS.items() if words.search(text))

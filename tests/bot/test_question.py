@@ -71,3 +71,13 @@ def test_an_empty_question_asks_for_everything() -> None:
     question = Question.of("")
     assert not question.hosts
     assert not question.interest.aspects
+
+
+def test_what_is_so_on_purpose_is_understood_as_intended() -> None:
+    asked = Question.of(
+        "Is offload slow by nature? (eager mode is on purpose, it's a test)"
+    ).interest
+    assert asked.intended == {"cuda_graph_disabled"}
+    assert not Question.of(
+        "Are cuda graphs off? The network was changed on purpose."
+    ).interest.intended & {"cuda_graph_disabled"}
