@@ -36,7 +36,7 @@ def probes_page() -> str:
         for field, schema in fields.items():
             said = f": {schema['description']}" if schema.get("description") else ""
             parts.append(f"- `{field}` (default {schema.get('default')!r}){said}")
-        parts.append("" if fields else "")
+        parts.append("")
     return "\n".join(parts).rstrip() + "\n"
 
 

@@ -30,7 +30,9 @@ class Command(BaseModel):
 
     def shown(self) -> str:
         """Return the command as a person reads it; for display alone, it is never run like this."""
-        line = " ".join(arg if arg and not set(arg) & set(" '\"\\$|<>&;") else repr(arg) for arg in self.argv)
+        line = " ".join(
+            arg if arg and not set(arg) & set(" '\"\\$|<>&;") else repr(arg) for arg in self.argv
+        )
         return f"{line} < {self.stdin_name}" if self.stdin_name else line
 
 
@@ -43,10 +45,13 @@ def script(
 ) -> Command:
     """Return the command that runs one of our scripts of tools/remote on the host, from stdin.
 
-    `after` names scripts whose text goes before it, so that what they define is at hand.
+    `after` names scripts whose text goes before it, so that what they define is at hand; one that
+    says `# Goes after x.py` is itself preceded by x.
     """
-    folder = files("tools.remote")
-    text = "\n".join((folder / f"{part}.py").read_text(encoding="utf-8") for part in (*after, name))
+    texts: dict[str, str] = {}
+    for part in (*after, name):
+        _add(part, texts)
+    text = "\n".join(texts.values())
     return Command(
         argv=("python3", "-I", "-", *arguments),
         stdin=text,
@@ -54,6 +59,16 @@ def script(
         limit_s=limit_s,
         max_bytes=max_bytes,
     )
+
+
+def _add(name: str, texts: dict[str, str]) -> None:
+    if name in texts:
+        return
+    text = (files("tools.remote") / f"{name}.py").read_text(encoding="utf-8")
+    for line in text.splitlines():
+        if line.startswith("# Goes after "):
+            _add(line.removeprefix("# Goes after ").removesuffix(".py"), texts)
+    texts[name] = text
 
 
 class Output(BaseModel):

@@ -25,18 +25,21 @@ class Facts(BaseModel):
 
     def merged(self, other: Self) -> Self:
         """Return these facts completed by others of the same type, which win where both speak."""
-        update: dict[str, Any] = {}
-        for field in type(self).model_fields:
-            old, new = getattr(self, field), getattr(other, field)
-            if isinstance(old, tuple) and isinstance(new, tuple):
-                update[field] = old + tuple(x for x in new if x not in old) if old else new
-            elif (isinstance(old, dict) and isinstance(new, dict)) or (
-                isinstance(old, frozenset) and isinstance(new, frozenset)
-            ):
-                update[field] = old | new
-            else:
-                update[field] = old if new is None else new
+        update = {
+            field: _joined(getattr(self, field), getattr(other, field))
+            for field in type(self).model_fields
+        }
         return self.model_copy(update=update)
+
+
+def _joined(old: Any, new: Any) -> Any:
+    if isinstance(old, tuple) and isinstance(new, tuple):
+        return old + tuple(x for x in new if x not in old) if old else new
+    if isinstance(old, dict) and isinstance(new, dict):
+        return {**old, **new}
+    if isinstance(old, frozenset) and isinstance(new, frozenset):
+        return old.union(new)
+    return old if new is None else new
 
 
 F = TypeVar("F", bound=Facts)
@@ -106,7 +109,7 @@ def told(stdout: str) -> dict[str, Any]:
     """
     try:
         said = json.loads(stdout)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise Unreadable("the answer is not the JSON that was asked for") from None
     if not isinstance(said, dict):
         raise Unreadable("the answer is JSON, but no object")

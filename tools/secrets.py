@@ -1,4 +1,8 @@
-"""Secrets leave a text before it is kept: named fields by an allow-list, the rest by known shapes."""
+"""Secrets leave a text before it is kept: what has the shape of one, whatever it stands in.
+
+This is the second net. The first are the allow-lists of names in tools/knowledge/fields.py, which
+the probes use while they read. Every pattern here is linear: quantifiers are bounded or possessive.
+"""
 
 from __future__ import annotations
 
@@ -6,21 +10,81 @@ import re
 
 DROPPED = "<dropped>"
 
-_SHAPES = (
-    re.compile(r"(?i)(--(?:admin-)?api-key|--hf-token|--ssl-keyfile-password|--\S*(?:password|secret|token-file))(=|\s+)(?!--)(\S+)"),
-    re.compile(r"(?i)\b(authorization\s*[:=]\s*[\"']?(?:bearer|basic))(\s+)([\w.~+/=-]+)"),
-    re.compile(r"(?i)([\"']?\b\w*(?:api_?key|password|passwd|secret|access_?token|auth_?token|hf_token)\b[\"']?)(\s*[:=]\s*)(?!None\b|null\b|False\b|True\b)(\"[^\"]*\"|'[^']*'|[^\s,;)}\]]+)"),
+_TAIL = (
+    r"(?![a-z]|[_-](?:id|ids|index|idx|type|len|length|size|map|ratio|rate|usage|capacity"
+    r"|distribution|bucket|num|limit|count|weight))"
 )
-_BARE = (
-    re.compile(r"\b(?:hf_[A-Za-z0-9]{20,}|sk-[A-Za-z0-9_-]{16,}|xox[abprs]-[A-Za-z0-9-]{10,}|gh[pousr]_[A-Za-z0-9]{20,}|AKIA[A-Z0-9]{16})\b"),
-    re.compile(r"(?<=://)[^/\s:@]+:[^/\s@]+(?=@)"),
+_NAME = (
+    r"(?:api[_-]?key|access[_-]?key|secret|passw(?:or)?d|passphrase|credential|webhook"
+    r"|private[_-]?key|watermark[_-]key|auth[_-]?key|encryption[_-]?key"
+    r"|(?<!eos[_-])(?<!bos[_-])(?<!pad[_-])(?<!unk[_-])(?<!per[_-])(?<!stop[_-])(?<!image[_-])"
+    rf"(?<=[_-])token{_TAIL})"
+)
+_HINTS = ("key", "secret", "passw", "passphrase", "credential", "token", "webhook", "header")
+_BENIGN = (
+    r"(?!\\{0,4}[\"']?(?:None|null|True|true|False|false|<dropped>)(?![\w-]))"
+    r"(?!\\{0,4}[\"']?<dropped>|\"\"|''|[{\[])"
+)
+_VALUE = r"(?:(?P<q>\\{0,4}[\"'])(?:(?!(?P=q)|[\r\n]).)*+|[^\s,;)}\]\"'\\&\0]++)"
+_END = r"\\{0,4}[\"']?\s{0,8}+[:=]\s{0,8}+"  # of a name: quote, colon or equals sign
+
+_NAMED = re.compile(rf"(?i)({_NAME}[\w.-]{{0,40}}{_END}){_BENIGN}{_VALUE}")
+_FLAG = re.compile(
+    rf"(?i)((?<![\w-])--?[\w-]{{0,40}}(?:{_NAME}|(?<=-)token{_TAIL}|(?<=-)header)[\w-]{{0,20}}"
+    r"(?:=|\s{1,8}+(?:-\s{1,4}+)?+|\0|\\{0,4}[\"']\s{0,8}+,\s{0,8}+(?=\\{0,4}[\"'])))"
+    rf"(?!--|\|){_BENIGN}{_VALUE}"
+)
+_PAIR = re.compile(  # Kubernetes and docker: name: HF_TOKEN, value: ...
+    rf"(?i)(name{_END}\\{{0,4}}[\"']?[\w.-]{{0,60}}{_NAME}[\w.-]{{0,40}}"
+    rf"\\{{0,4}}[\"']?\s{{0,8}}+,?\s{{0,80}}+\\{{0,4}}[\"']?value{_END}){_BENIGN}{_VALUE}"
+)
+_QUOTED_TOKEN = re.compile(
+    rf"(?i)([\"']token\\{{0,4}}[\"']\s{{0,8}}+:\s{{0,8}}+)(?=\\{{0,4}}[\"'][^\"']{{12}}){_VALUE}"
+)
+_BEARER = re.compile(r"(?i)\b(bearer|basic)(\s{1,4}+|%20)[\w.~+/=-]{8,}+")
+_HEADER = re.compile(
+    r"(?i)\b((?:proxy-)?authorization(?=\\{0,4}[\"']?\s{0,4}[:=])|(?:cookie|x-api-key|api-key)(?=\\{0,4}[\"']?\s{0,4}:))"
+    r"(\\{0,4}[\"']?\s{0,4}+[:=]\s{0,4}+\\{0,4}[\"']?)"
+    r"(?!\\{0,4}[\"']?<dropped>|None|null)[^\r\n\"'\\]++"
+)
+_PARAMETER = re.compile(
+    r"(?i)([?&][\w-]{0,30}(?:token|key|secret|password|sig|signature|credential|code)=)[^&\s\"'<>]++"
+)
+_USERINFO = re.compile(
+    r"(?<=://)(?:[^/\s:@\"']{0,200}+:[^/\s@\"']{1,400}+|[^/\s:@\"']{16,200}+)(?=@)",
+)
+_BARE = re.compile(
+    r"(?<![A-Za-z0-9])(?:"
+    r"(?:hf|api_org|npm|dckr_pat|github_pat|glpat|nvapi|pypi|gsk|lsv2)[_-][A-Za-z0-9_-]{16,}+"
+    r"|sk[-_][A-Za-z0-9_-]{12,}+|xox[a-z]-[A-Za-z0-9-]{10,}+|xapp-[A-Za-z0-9-]{10,}+"
+    r"|gh[a-z]_[A-Za-z0-9]{16,}+|(?:AKIA|ASIA)[A-Z0-9]{16}|AIza[\w-]{30,}+|ya29\.[\w-]{20,}+)"
+    r"|(?<![\w-])eyJ[\w-]{8,}+\.[\w-]{4,}+(?:\.[\w-]*+)?"
+)
+_WEBHOOK = re.compile(r"(hooks\.slack\.com/(?:services|workflows)/)[\w/-]++")
+_BLOCK = re.compile(
+    r"(-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----)(?!<dropped>)[^-]*+(?:-(?!----END)[^-]*+)*+"
 )
 
 
 def scrub(text: str) -> str:
-    """Replace what has the shape of a secret; the second net, behind the allow-lists of the probes."""
-    for shape in _SHAPES:
-        text = shape.sub(rf"\1\2{DROPPED}", text)
-    for shape in _BARE:
-        text = shape.sub(DROPPED, text)
-    return text
+    """Replace what has the shape of a secret; the text around it stays as it was."""
+    if "PRIVATE KEY-----" in text:
+        text = _BLOCK.sub(rf"\1{DROPPED}", text)
+    low = text.lower()
+    if "authorization" in low or "cookie" in low or "api-key" in low:
+        text = _HEADER.sub(rf"\1\2{DROPPED}", text)
+    if "bearer" in low or "basic" in low:
+        text = _BEARER.sub(rf"\1\2{DROPPED}", text)
+    if any(hint in low for hint in _HINTS):
+        for named in (_PAIR, _FLAG, _NAMED, _QUOTED_TOKEN):
+            text = named.sub(_dropped, text)
+    if "://" in text:
+        text = _USERINFO.sub(DROPPED, text)
+        text = _WEBHOOK.sub(rf"\1{DROPPED}", text)
+    if "&" in text or "?" in text:
+        text = _PARAMETER.sub(rf"\1{DROPPED}", text)
+    return _BARE.sub(DROPPED, text)
+
+
+def _dropped(found: re.Match[str]) -> str:
+    return f"{found[1]}{found['q'] or ''}{DROPPED}"

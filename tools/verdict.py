@@ -76,7 +76,7 @@ def judge(
     unchecked = [one for one in judged if isinstance(one, Unchecked)]
     unchecked.sort(key=lambda one: -_doubt(one, asked))
     ruled_out = [one for one in judged if isinstance(one, RuledOut)]
-    ruled_out.sort(key=lambda one: not asked.in_cause(one.rule))
+    ruled_out.sort(key=lambda one: _answers(one, asked))
     best = _best(confirmed, unchecked, asked)
     costly = [one for one in confirmed if not one.benign and one is not best]
     doubt = next((one for one in unchecked if one.how and not one.missing), None)
@@ -113,6 +113,12 @@ def weight(one: Confirmed, asked: Interest) -> float:
 
 def _doubt(one: Unchecked, asked: Interest) -> float:
     return one.suspicion * (_SUSPECTED if asked.in_cause(one.rule) else 1.0)
+
+
+def _answers(one: RuledOut, asked: Interest) -> tuple[bool, bool, float]:
+    """Order what is ruled out: suspicions answered first, then by how grave the cause would be."""
+    cause = one.rule.cause
+    return cause.id not in asked.suspects, not asked.in_cause(one.rule), -_GRAVE[cause.severity]
 
 
 def _best(

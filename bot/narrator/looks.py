@@ -50,9 +50,11 @@ def deployed(host: str | None, what: str) -> Iterator[Line]:
 
 
 def title(probe: AnyProbe | None) -> str:
-    """Say what a look is, by the first line of its probe's docstring."""
+    """Say what a look is: the first line of its probe's docstring, up to the details."""
     doc = (type(probe).__doc__ or "").strip() if probe else ""
-    return doc.splitlines()[0].rstrip(".") if doc else "a text that I do not recognise"
+    return (
+        doc.splitlines()[0].split(":")[0].rstrip(".") if doc else "a text that I do not recognise"
+    )
 
 
 def look(seen: Evidence) -> Iterator[Line]:

@@ -86,38 +86,45 @@ def _also(heading: str, found: Sequence[Confirmed]) -> Iterator[Line]:
 
 
 def _not_the_cause(ruled_out: Sequence[RuledOut]) -> Iterator[Line]:
-    worded, silent = (
-        [one for one in ruled_out if one.why],
-        [one for one in ruled_out if not one.why],
-    )
+    """Tell first what answers a suspicion, then the graver causes; count the rest."""
+    worded = list({one.why: one for one in reversed(ruled_out) if one.why}.values())[::-1]
+    shown = worded[:_WORDED_SHOWN]
     if ruled_out:
         yield Line("heading", "Not the cause, and why")
-    for one in worded[:_WORDED_SHOWN]:
-        yield Line("item", one.why, one.evidence)
-    names = [one.rule.cause.id for one in (*worded[_WORDED_SHOWN:], *silent)]
-    if names:
-        yield Line("said", f"Also excluded by what was seen: {', '.join(dict.fromkeys(names))}.")
+    for one in shown:
+        yield Line("item", f"{one.why[0].upper()}{one.why[1:].rstrip('.')}.", one.evidence)
+    if left := len(ruled_out) - len(shown):
+        yield Line(
+            "said", f"{left} more hypotheses are excluded by what was seen; --json lists them."
+        )
 
 
 def _could_not_check(unchecked: Sequence[Unchecked]) -> Iterator[Line]:
     reasons = _by_reason(unchecked)
     if reasons:
         yield Line("heading", "Could not check")
-    for why, how, names in reasons[:_REASONS_SHOWN]:
+    for group in reasons[:_REASONS_SHOWN]:
+        names = [one.rule.cause.id for one in group]
         more = f" and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else ""
+        how = group[0].how if not group[0].missing else ""
         check = f" To check: {how.rstrip('.')}." if how else ""
-        yield Line("item", f"{', '.join(names[:_NAMES_SHOWN])}{more}: {why.rstrip('.')}.{check}")
-    if left := sum(len(names) for _, _, names in reasons[_REASONS_SHOWN:]):
-        yield Line(
-            "said",
-            f"{left} more hypotheses wait for other looks; --json lists what each would need.",
-        )
+        why = group[0].why.rstrip(".")
+        yield Line("item", f"{', '.join(names[:_NAMES_SHOWN])}{more}: {why}.{check}")
+    if left := sum(len(group) for group in reasons[_REASONS_SHOWN:]):
+        yield Line("said", f"{left} more wait for other looks; --json lists what each would need.")
 
 
-def _by_reason(unchecked: Iterable[Unchecked]) -> list[tuple[str, str, list[str]]]:
-    """Group hypotheses that wait for the same thing, those that a rule reasoned about first."""
+def _by_reason(unchecked: Iterable[Unchecked]) -> list[list[Unchecked]]:
+    """Group hypotheses that wait for the same thing: refused looks first, looks nobody took last."""
     groups: dict[str, list[Unchecked]] = {}
     for one in unchecked:
         groups.setdefault(one.why, []).append(one)
-    ranked = sorted(groups.values(), key=lambda group: (bool(group[0].missing), -len(group)))
-    return [(group[0].why, group[0].how, [one.rule.cause.id for one in group]) for group in ranked]
+    return sorted(
+        groups.values(), key=lambda group: (_kind(group[0]), -group[0].suspicion, -len(group))
+    )
+
+
+def _kind(one: Unchecked) -> int:
+    if not one.missing:
+        return 1
+    return 2 if one.why.startswith("nothing tells") else 0

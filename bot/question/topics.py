@@ -28,13 +28,11 @@ _SUSPECTS: dict[str, str] = {
     "p2p": r"\bp2p\b | \bpeer | iommu | \bacs\b",
     "nvlink": r"nvlink | \bbridge",
     "nccl": r"nccl | all-?reduce | collective | infiniband | rdma | roce | \bib\b | network",
-    "sglang": r"\bflags? | argument | config | \bsettings? | scheduler | max[-_ ]running"
-    r" | chunked | cuda\ ?graphs? | radix"
-    r" | prefix\ cache | mem[-_ ]fraction",
+    "sglang": r"\bflags? | argument | config | \bsettings? | scheduler | max[-_ ]running | chunked | mem[-_ ]fraction",
     "cuda_graph_disabled": r"cuda\ ?graphs? | \beager\b",
     "piecewise_graph_off": r"piecewise | cuda\ ?graphs?",
     "prefix_cache_off": r"prefix\ cache | radix | cached[-_ ]token | cache\ hit",
-    "custom_allreduce_off": r"custom\ all-?reduce",
+    "custom_allreduce_off": r"all-?reduce | nccl",
     "power": r"\bpower | \bwatts?\b | \bpsu\b | \bcap(ped)?\b | throttl",
     "thermal": r"thermal | \bheat | \bhot\b | temperature | throttl | \bcool",
     "host_cpu": r"\bcpus?\b | \bcores?\b | governor | cgroup | load\ average",

@@ -110,7 +110,7 @@ def test_the_verdict_leads_with_cause_and_cost_and_cites_its_evidence() -> None:
 def test_what_a_person_suspected_is_answered_with_the_reason() -> None:
     answered = [part for part in told() if part.kind == "item" and "NCCL" in part.text]
     assert [(line.text, line.cites) for line in answered] == [
-        ("NCCL uses P2P between all pairs", ("E1",))
+        ("NCCL uses P2P between all pairs.", ("E1",))
     ]
 
 

@@ -12,6 +12,7 @@ from tools.errors import Undecided
 from tools.nvidia.gpus import Gpus, GpuSample
 from tools.nvidia.topology import Pair, Topology
 from tools.physics.headroom import headroom, work_out
+from tools.physics.losses import link_loss
 from tools.physics.seen import Seen
 
 ARGUMENTS: dict[str, Any] = {
@@ -169,3 +170,17 @@ def test_what_is_not_known_is_refused_by_name(told: dict[str, Any], says: str) -
 
 def test_where_nothing_is_known_there_is_no_headroom() -> None:
     assert headroom(lambda kind: None) is None
+
+
+def test_a_rule_is_told_what_the_slow_link_costs_or_nothing() -> None:
+    cost = link_loss(seen())
+    assert cost
+    assert cost.decode_pct.mid == pytest.approx(-3.3, abs=0.11)
+    assert cost.prefill_pct
+    assert cost.prefill_pct.mid == pytest.approx(-51.3, abs=0.3)
+    fine = Gpus(samples=(a_gpu(0, link_gen=4), a_gpu(1, link_gen=4)))
+    assert link_loss(seen(gpus=fine)) is None
+    assert link_loss(seen(config=None)) is None
+    without_traffic = link_loss(seen(log=None))
+    assert without_traffic
+    assert without_traffic.decode_pct.mid == pytest.approx(-3.5, abs=0.11)

@@ -21,3 +21,13 @@ class Benchmark(Facts):
     itl_p99_ms: float | None = None
     accept_len: float | None = None
     cache_hit_rate: float | None = None
+    failed: int | None = None  # requests
+    concurrency_mean: float | None = None  # requests in flight on average, as measured
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    ttft_median_ms: float | None = None
+    tpot_mean_ms: float | None = None
+    itl_mean_ms: float | None = None
+    itl_max_ms: float | None = None
+    rates_tok_s: dict[str, float] = {}  # of a summary or table, by its own labels
+    stream_triad_gb_s: float | None = None  # STREAM: memory bandwidth of the host's processors

@@ -29,6 +29,7 @@ class Launch(Facts):
     source_path: str | None = None  # folder of the installed package
     version: str | None = None
     config_file: str | None = None
+    from_config: tuple[str, ...] = ()  # which flags the config file gave, not the command line
     image: str | None = None
     cpus_allowed: str | None = None
 

@@ -99,7 +99,7 @@ class ServerLog(Facts):
     weights_gb: float | None = None
     kv_gb: float | None = None
     mamba_slots: int | None = None
-    graph_addresses: int | None = None  # "Registering N cuda graph addresses": custom all-reduce works
+    graph_addresses: int | None = None  # registered: the custom all-reduce works
     first_line_at: str | None = None  # of the run
     last_request_at: str | None = None
     last_line_at: str | None = None

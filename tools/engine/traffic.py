@@ -70,17 +70,12 @@ class Traffic:
 
     def stalls(self, least_s: float) -> tuple[Stall, ...]:
         """Return stretches of at least some seconds in which prefill held back running requests."""
-        found = []
-        lines = sorted(
-            [
-                (at, line)
-                for line in (*self.decode, *self.prefill)
-                if (at := seconds(line.at)) is not None
-            ],
-            key=lambda pair: pair[0],
-        )
-        for rank in sorted({line.rank for _, line in lines}):
-            found += _stalls([pair for pair in lines if pair[1].rank == rank], least_s)
+        lines: list[DecodeLine | PrefillLine] = [*self.decode, *self.prefill]
+        stamped = [(at, line) for line in lines if (at := seconds(line.at)) is not None]
+        stamped.sort(key=lambda pair: pair[0])
+        found: list[Stall] = []
+        for rank in sorted({line.rank for line in lines}):
+            found += _stalls([pair for pair in stamped if pair[1].rank == rank], least_s)
         return tuple(found)
 
 

@@ -11,7 +11,9 @@ from typing import Any, Literal
 import yaml
 from pydantic import BaseModel, ConfigDict
 
-Category = Literal["hardware", "config", "software_bug", "workload", "at_ceiling", "no_fault", "inconclusive"]
+Category = Literal[
+    "hardware", "config", "software_bug", "workload", "at_ceiling", "no_fault", "inconclusive"
+]
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _AS_VERDICT: dict[str, Category] = {"software": "software_bug", "ceiling": "at_ceiling"}
@@ -45,7 +47,11 @@ class Xid(BaseModel):
 
 
 def _cause(entry: dict[str, Any]) -> Cause:
-    category = "no_fault" if entry["severity"] == "benign" else _AS_VERDICT.get(entry["category"], entry["category"])
+    category = (
+        "no_fault"
+        if entry["severity"] == "benign"
+        else _AS_VERDICT.get(entry["category"], entry["category"])
+    )
     return Cause.model_validate({**entry, "category": category, "sources": entry["evidence"]})
 
 
@@ -53,4 +59,6 @@ _DATA = yaml.load((files(__package__) / "causes.yaml").read_text(encoding="utf-8
 
 CAUSES: dict[str, Cause] = {entry["id"]: _cause(entry) for entry in _DATA["pathologies"]}
 XIDS: dict[int, Xid] = {int(code): Xid(**entry) for code, entry in _DATA["xid"].items()}
-REASON_BITS: dict[int, str] = {int(bit, 16): name.split(" ")[0] for bit, name in _DATA["clocks_event_reason_bits"].items()}
+REASON_BITS: dict[int, str] = {
+    int(bit, 16): name.split(" ")[0] for bit, name in _DATA["clocks_event_reason_bits"].items()
+}

@@ -15,8 +15,9 @@ from tools.linux.transcript import Section, sections
 
 Told = dict[str, Any]
 _MAX = re.compile(r"(?:max|\d{3,12}) \d{3,8}")
-_CMDLINE = re.compile(
-    r"^(?:BOOT_IMAGE=|initrd=|root=)\S+(?: \S+)*$|^.{0,400}\broot=\S+ .{0,400}\b(?:ro|rw)\b.*$",
+_CMDLINE = re.compile(  # the file itself, or the kernel's line "Command line: " in its log
+    r"^(?:.{0,160}\bCommand line: )?(?P<line>(?:BOOT_IMAGE=|initrd=|root=)\S+(?: \S+)*"
+    r"|(?:[\w.-]+(?:=\S+)? ){0,40}root=\S+ (?:\S+ ){0,40}(?:ro|rw)\b.*)$",
     re.MULTILINE,
 )
 _UPTIME = re.compile(
@@ -33,9 +34,10 @@ _PARAM = re.compile(
 )
 _ARRAY = re.compile(r"^(md\w{1,20}) : active (?:\([a-z-]+\) )?(raid\d+|linear)", re.MULTILINE)
 _THREADS = re.compile(r"/sys/block/(md\w{1,20})/md/group_thread_cnt")
+_TOOL = r"^(?:ls|cat|stat|du): .{0,40}?['‘\"„]?"
 _MISSING = re.compile(
-    r"^(?:ls|cat|stat|du): .{0,40}?['‘\"„]?(/[^'’\"“\n]{1,400}?)['’\"“]?"
-    r"(?:: No such file or directory|[^\n]{0,40}: Datei oder Verzeichnis nicht gefunden)$",
+    _TOOL + r"(/[^'’\"“\n]{1,400}?)['’\"“]?: No such file or directory$"
+    r"|" + _TOOL + r"(/[^'’\"“\n]{1,400})['’\"“] .{0,40}: Datei oder Verzeichnis nicht gefunden$",
     re.MULTILINE,
 )
 _COUNT = re.compile(r"\bnproc\b|cpu_count\(|sched_getaffinity\(")
@@ -129,7 +131,7 @@ def _throttling(text: str) -> Told:
 
 def _command_line(text: str) -> Told:
     found = _CMDLINE.search(text) if "root=" in text or "BOOT_IMAGE=" in text else None
-    return {"kernel_cmdline": found[0].strip()[:2000]} if found else {}
+    return {"kernel_cmdline": found["line"].strip()[:2000]} if found else {}
 
 
 def _driver(text: str) -> Told:
@@ -144,7 +146,8 @@ def _words(text: str) -> Told:
         "aspm_policy": policy[1] if policy else None,
         "kernel": uname[1] if uname else None,
         "supply_w": supply_w(text),
-        "missing_paths": tuple(dict.fromkeys(_MISSING.findall(text))) or None,
+        "missing_paths": tuple(dict.fromkeys(one or other for one, other in _MISSING.findall(text)))
+        or None,
     }
 
 

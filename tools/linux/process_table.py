@@ -11,9 +11,9 @@ from tools.linux.quantity import number, size_mib
 
 # procps 3.3 to 4.0 (ps, top), sysstat 11 to 12.7 (pidstat); heads and the names that ps -o takes
 _NAMES = {
-    "PID": "pid", "TID": "tid", "PPID": "ppid", "%CPU": "cpu", "CPU%": "cpu", "PCPU": "cpu", "S": "state", "STAT": "state",
-    "STATE": "state", "NLWP": "threads", "THCNT": "threads", "RSS": "rss", "RES": "res", "WCHAN": "wchan", "COMMAND": "command",
-    "CMD": "command", "ARGS": "command", "COMM": "name", "UCMD": "name",
+    "PID": "pid", "TID": "tid", "PPID": "ppid", "%CPU": "cpu", "CPU%": "cpu", "PCPU": "cpu", "S": "state",
+    "STAT": "state", "STATE": "state", "NLWP": "threads", "THCNT": "threads", "RSS": "rss", "RES": "res",
+    "WCHAN": "wchan", "COMMAND": "command", "CMD": "command", "ARGS": "command", "COMM": "name", "UCMD": "name",
 }  # fmt: skip
 _WIDE = {"LSTART": 5, "STARTED": 1}  # words that one column takes
 _ASKED = re.compile(r"\bps\b.*? -?[a-zA-Z]*o +([\w%:,=]+(?: -o +[\w%:,=]+)*)")
@@ -34,7 +34,7 @@ def columns_of(line: str) -> tuple[str, ...] | None:
     if not all(_WORDS.fullmatch(word) for word in words):
         return None
     known = sum(1 for word in words if word.upper() in _NAMES)
-    return tuple(words) if known >= 2 and "%MEM-USE" not in words else None
+    return tuple(words) if known >= 2 else None
 
 
 def read_row(columns: Sequence[str], line: str) -> Process | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import reduce
 from typing import Any
 
 from tools.probe import Facts
@@ -133,6 +134,10 @@ class Gpus(Facts):
             key = index if index is not None else sample.bdf or sample.name or 0
             groups.setdefault(str(key), []).append(sample)
         return {key: tuple(group) for key, group in groups.items()}
+
+    def cards(self) -> tuple[GpuSample, ...]:
+        """Return each GPU as one sample: the last look, completed by what the earlier ones told."""
+        return tuple(reduce(GpuSample.merged, group) for group in self.by_gpu().values())
 
     def busy(self) -> tuple[GpuSample, ...]:
         """Return the samples taken at work."""

@@ -5,5 +5,48 @@ from __future__ import annotations
 from typing import Any
 
 from tools.probe import Probe
+from tools.probes.all_reduce import ReadAllReduceTest
+from tools.probes.benchmark import ReadBenchmark
+from tools.probes.environment import ReadEnvironment
+from tools.probes.gpu_samples import SampleGpus
+from tools.probes.gpus import ReadGpus
+from tools.probes.kernel_log import ReadKernelLog
+from tools.probes.launch import ReadLaunch
+from tools.probes.log_matches import GrepServerLog
+from tools.probes.machine import ReadMachine
+from tools.probes.metrics import ReadMetrics
+from tools.probes.model_config import ReadModelConfig
+from tools.probes.nccl import ReadNcclLog
+from tools.probes.nvlinks import ReadNvlinks
+from tools.probes.pcie_links import ReadPcieLinks
+from tools.probes.processes import ReadProcesses
+from tools.probes.requests import ReadRequests
+from tools.probes.server_info import ReadServerInfo
+from tools.probes.server_log import ReadServerLog
+from tools.probes.source_lines import ReadSourceLines
+from tools.probes.storage import ReadStorage
+from tools.probes.topology import ReadTopology
 
-PROBES: dict[str, type[Probe[Any]]] = {}
+PROBES: dict[str, type[Probe[Any]]] = {
+    "ReadAllReduceTest": ReadAllReduceTest,
+    "SampleGpus": SampleGpus,
+    "ReadGpus": ReadGpus,
+    "ReadNcclLog": ReadNcclLog,
+    "ReadNvlinks": ReadNvlinks,
+    "ReadTopology": ReadTopology,
+    "ReadServerLog": ReadServerLog,
+    "GrepServerLog": GrepServerLog,
+    "ReadRequests": ReadRequests,
+    "ReadEnvironment": ReadEnvironment,
+    "ReadLaunch": ReadLaunch,
+    "ReadMetrics": ReadMetrics,
+    "ReadModelConfig": ReadModelConfig,
+    "ReadServerInfo": ReadServerInfo,
+    "ReadSourceLines": ReadSourceLines,
+    "ReadBenchmark": ReadBenchmark,
+    "ReadKernelLog": ReadKernelLog,
+    "ReadMachine": ReadMachine,
+    "ReadPcieLinks": ReadPcieLinks,
+    "ReadProcesses": ReadProcesses,
+    "ReadStorage": ReadStorage,
+}

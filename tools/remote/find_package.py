@@ -42,6 +42,7 @@ def _prefixes(server):
 def _folders(server):
     """Return the folders in which the interpreter looks for packages, most likely first."""
     found = [part for part in _variables(server).get("PYTHONPATH", "").split(":") if part]
+    found += [server["cwd"] or "/"] if "-m" in server["argv"][:6] else []
     found += _mapped(server)
     for top in [*_prefixes(server), "/opt/venv", "/usr/local", "/usr"]:
         here = inside(server, top)
@@ -72,7 +73,7 @@ def _version(server, folder, package, name):
         return os.path.basename(info)[len(name) + 1 : -len(".dist-info")]
     for file in ("_version.py", "version.py"):
         text = (_raw(os.path.join(inside(server, package), file), 8192) or b"").decode()
-        found = re.search(r"version\s*=\s*(?:version\s*=\s*)?['\"]([^'\"]+)['\"]", text)
+        found = re.search(r"version(?:__)?\s*=\s*(?:version\s*=\s*)?['\"]([^'\"]+)['\"]", text)
         if found:
             return found.group(1)
     return None

@@ -1,30 +1,10 @@
 """Tell how the server was started: its arguments, its place, its version; arg: the port or nothing.
 
-Goes after PUBLIC_NAMES and SECRET_NAMES, find_server.py and find_package.py.
+Goes after the names of tools/knowledge/fields.py, allow.py, find_server.py and find_package.py.
 """
 
-
 # ruff: noqa: F821
-def _known(flag):
-    """Say whether a flag, or what it abbreviates, is on the allow-list and can be no secret."""
-    name = flag.lstrip("-").split(".")[0].replace("-", "_")
-    name = name[3:] if name.startswith("no_") else name
-    if name in PUBLIC_NAMES:
-        return True
-    begun = [known for known in PUBLIC_NAMES if known.startswith(name)]
-    return bool(begun) and not any(secret.startswith(name) for secret in SECRET_NAMES)
-
-
-def _allowed(argv):
-    kept, keep = [], True
-    for word in argv:
-        name, equals, _ = word.partition("=")
-        if word.startswith("--"):
-            keep = _known(name)
-            kept.append(word if keep or not equals else name + "=<dropped>")
-        else:
-            kept.append(word if keep else "<dropped>")
-    return kept
+# What has no definition here is that of the texts that go before this one.
 
 
 def _scalar(text):
@@ -52,9 +32,7 @@ def _yaml(text):
             found[last] = _scalar(pair.group(2) or "")
         elif entry and last and (found[last] is None or isinstance(found[last], list)):
             found[last] = [*(found[last] or []), str(_scalar(entry.group(1)))]
-    return {
-        k: v if _known(k) or v in (None, True, False) else "<dropped>" for k, v in found.items()
-    }
+    return {k: v if known(k) or v in (None, True, False) else "<dropped>" for k, v in found.items()}
 
 
 def _config(server):
@@ -73,7 +51,7 @@ def launch(port):
     if server is None:
         return absent(port)
     server["config"] = _config(server)
-    server["argv"] = _allowed(server["argv"])
+    server["argv"] = allowed(server["argv"])
     server["package"] = (
         find_package(server, server["engine"]) if server["engine"] != "other" else None
     )

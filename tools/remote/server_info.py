@@ -1,14 +1,16 @@
 """Ask the server for its own account of itself; argument: the port, or nothing.
 
-Goes after PUBLIC_NAMES, find_server.py and ask_server.py. What is not on the allow-list of names
-is dropped before it is printed.
+Goes after the names of tools/sglang/on_host.py, allow.py, find_server.py and ask_server.py. What is
+not on the allow-list of names is dropped before it is printed.
 """
 
 
 # ruff: noqa: F821
 def _allowed(name, value):
-    if name in PUBLIC_NAMES or value in (None, True, False, "", [], {}):
+    if name in PUBLIC_NAMES or name in COUNTED_NAMES or value in (None, True, False, "", [], {}):
         return value
+    if name == "launch_command":
+        return " ".join(allowed(_without_secrets(str(value).split())))
     if name == "internal_states" and isinstance(value, list):
         return [_kept(state) for state in value[:256] if isinstance(state, dict)]
     return "<dropped>"

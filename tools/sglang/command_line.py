@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -33,7 +34,8 @@ _IMAGE = re.compile(
     r"(?:[\w.-]+(?::\d+)?/)*+[\w.-]*(?:sglang|vllm)[\w.-]*(?::[\w.-]+)?(?:@sha256:[0-9a-f]+)?"
 )
 _PROSE = re.compile(r"[`'\"]|.*(?<![|\d]):$")  # "Example: sglang serve", "`python -m ...`"
-_STOP = re.compile(r"\d?[<>].*|&>?.*|\|.*|;|\(|\)|#.*")
+_STOP = re.compile(r"\d?(?!<dropped>)[<>].*|&>?.*|\|.*|;|\(|\)|#.*")
+_STAMPED = re.compile(r"^\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[^\]\n]{0,40}\] ", re.MULTILINE)
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*+)"')
 _SHELLS = {"sh", "bash", "zsh", "dash", "ash"}
 _PREFIX = re.compile(
@@ -172,20 +174,26 @@ def read_lines(text: str) -> Launch | None:
     if "\0" in text:
         found = started(text.strip("\0\n").split("\0"))
         return launch(found) if found else None
+    lengths = Counter(len(line) for line in text[:TEXT_CHARS].splitlines())
     for line, header in lines_with_servers(text):
         bare = _PREFIX.sub("", line)
         quoted = bare.lstrip().startswith('["')  # the exec form of a Dockerfile
         argv = _QUOTED.findall(bare) if quoted else words(bare)
-        found = started(argv[:-1] if wide(line, text) else argv)
+        found = started(_whole(argv) if wide(line, lengths) else argv)
         if found and (found.argv or found.image):
             return _placed(launch(found), line, header, text)
     return None
 
 
-def wide(line: str, text: str) -> bool:
+def wide(line: str, lengths: Mapping[int, int]) -> bool:
     """Say whether `ps` cut a line at the width of its terminal: several lines end right there."""
-    lengths = [len(other) for other in text[:TEXT_CHARS].splitlines()]
-    return len(line) >= 80 and len(line) == max(lengths) and lengths.count(len(line)) > 1
+    return len(line) >= 80 and len(line) == max(lengths) and lengths[len(line)] > 1
+
+
+def _whole(argv: Sequence[str]) -> Sequence[str]:
+    """Leave out the word that was cut, and the flag whose value it was."""
+    flag = len(argv) > 1 and not argv[-1].startswith("-") and argv[-2].startswith("--")
+    return argv[: -2 if flag and "=" not in argv[-2] else -1]
 
 
 def _placed(seen: Launch, line: str, header: str, text: str) -> Launch:
@@ -200,3 +208,9 @@ def _placed(seen: Launch, line: str, header: str, text: str) -> Launch:
     if unit:
         update["unit"] = unit[1]
     return seen.model_copy(update=update)
+
+
+def is_log(text: str) -> bool:
+    """Say whether a text is a serve log, which may quote a command line but is none."""
+    signs = ("server_args=", "Decode batch", "Prefill batch", "non-default args", "LLM engine (v")
+    return any(sign in text for sign in signs) or bool(_STAMPED.search(text[:TEXT_CHARS]))

@@ -79,21 +79,17 @@ def read_flags(
     flags that are unknown, or that may hold a secret, are dropped.
     """
     found: dict[str, Value] = {}
-    at, positional = 0, 0
+    model, at = "model" if engine == "vllm" else "model_path", 0
     while at < len(argv):
         word = argv[at]
         at += 1
         name, given = _split(word)
-        if name is None:
-            if not positional and word and not word.startswith("-"):
-                found["model" if engine == "vllm" else "model_path"] = scrub(word[:VALUE_CHARS])
-            positional += 1
-            continue
-        taken = _following(argv, at)
-        key, value, used = _one(name, given, taken, engine, version)
-        found[key] = value
-        at += used
-        positional += 1 if used == 0 and given is None and value is not True else 0
+        if name is not None:
+            key, value, used = _one(name, given, _following(argv, at), engine, version)
+            found[key] = value
+            at += used
+        elif model not in found and ("/" in word or not found):
+            found[model] = scrub(word[:VALUE_CHARS])
     return found
 
 
@@ -152,3 +148,17 @@ def _typed(word: str) -> Value:
     if _NUMBER.fullmatch(word):
         return int(word) if re.fullmatch(r"-?\d+", word) else float(word)
     return scrub(word[:VALUE_CHARS])
+
+
+def shown(argv: Sequence[str], engine: EngineName, version: str | None = None) -> list[str]:
+    """Return the words of a command line with the values of all but public flags dropped."""
+    words, keep = [], True
+    for word in argv:
+        name, given = _split(word)
+        if name is not None:
+            field = field_of(name.partition(".")[0].removeprefix("no-"), engine, version)
+            keep = field is not None and field.name in public_names()
+            words.append(word if keep or given is None else f"--{name}={DROPPED}")
+        else:
+            words.append(word if keep else DROPPED)
+    return words

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -13,13 +14,17 @@ from tools.engine import Launch
 from tools.sglang.command_line import TEXT_CHARS, launch, started, words
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_SIGN = re.compile(
+    r"^\s*(?:- )?[\"']?(?:image|command|args|entrypoint|env|environment|Config|Args)[\"']?\s*:",
+    re.MULTILINE,
+)
 _NODES = 20_000  # looked at; aliases in YAML can name one node a billion times
 
 
 def documents(text: str) -> list[Any]:
     """Return the YAML or JSON documents of a text; none where it is neither, or too long."""
     text = textwrap.dedent(text.replace("\t", "  ").strip("\n\r"))
-    if len(text) > TEXT_CHARS or ":" not in text:
+    if len(text) > TEXT_CHARS or not _SIGN.search(text):
         return []
     try:
         if text.lstrip()[:1] in ("{", "["):

@@ -8,6 +8,7 @@ its one argument. It never raises: where the text ends or makes no sense, it kee
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -66,16 +67,25 @@ class Scan:
             if kind == "mark" and name == ",":
                 continue
             name = _string(name) if kind == "text" else name
-            if self.peek() not in ("=", ":"):
+            if not (following := self.peek()):
+                raise _Cut
+            if following not in ("=", ":"):
                 into.setdefault("", name if kind == "text" else scalar(name))
                 continue
             self.token()
-            start = self.at
-            if top:
-                self.spans.append((name, start, len(self.text)))
+            self._item(name, into, depth, top=top)
+
+    def _item(self, name: str, into: dict[str, Any], depth: int, *, top: bool) -> None:
+        start = self.at
+        if top:
+            self.spans.append((name, start, len(self.text)))
+        try:
             into[name] = self.value(depth + 1)
-            if top:
-                self.spans[-1] = (name, start, self.at)
+        except _CutInside as cut:
+            into[name] = cut.inner
+            raise
+        if top:
+            self.spans[-1] = (name, start, self.at)
 
     def value(self, depth: int) -> Any:
         """Read one value; what nests deeper than anything real is cut."""
@@ -99,8 +109,14 @@ class Scan:
             return self._mapping(depth)
         if mark not in "([":
             raise _Cut
+        try:
+            return self._list(_CLOSE[mark], depth)
+        except _CutInside:
+            raise _Cut from None  # of a list all or nothing is kept
+
+    def _list(self, closing: str, depth: int) -> list[Any]:
         found = []
-        while (following := self.peek()) != _CLOSE[mark]:
+        while (following := self.peek()) != closing:
             if following == ",":
                 self.token()
             else:
@@ -141,13 +157,8 @@ class _CutInside(_Cut):
 def scan(text: str) -> Scan:
     """Read the items of one dump; `text` begins after its opening bracket."""
     reading = Scan(text)
-    try:
+    with suppress(_Cut):
         reading.items(reading.tree, 0, top=True)
-    except _CutInside as cut:
-        if reading.spans:
-            reading.tree[reading.spans[-1][0]] = cut.inner
-    except _Cut:
-        pass
     return reading
 
 

@@ -136,3 +136,10 @@ def topology() -> str:
         "  TNS  = Topology not supported\n  NS   = Not supported\n  U    = Unknown"
     )
     return f"$ nvidia-smi topo -m\n{matrix}\n\n$ nvidia-smi topo -p2p r\n{peers}\n"
+
+
+def nvlinks() -> str:
+    """Return what nvidia-smi says of cards without a bridge between them."""
+    silent = "Unable to retrieve NVLink information as all links are inActive"
+    cards = "\n".join(f"GPU {n}: {story.GPU_NAME} (UUID: GPU-{n:08d}-0000-4000-8000-000000000129)\n{silent}" for n in (0, 1))
+    return f"$ nvidia-smi nvlink -s\n{cards}\n\n$ nvidia-smi nvlink -e\n{cards}\n"

@@ -19,7 +19,7 @@ from tools.physics import HOST_MS, Checkpoint, Deployment, Link, decode_step, pr
 HERE = Path(__file__).parent
 HOST = "CT129"
 QUESTION = "don't leave perf on the table on CT129. it does 55 tok/s, it was 70. cuda graphs? nccl?"
-MADE = "synthetic, written by tests/scenarios/make_ct129.py; no real host is in it"
+MADE = "synthetic; no real host is in it"
 
 VERSION = "0.5.11"
 MODEL = "/models/Qwen3.6-27B"

@@ -1,0 +1,139 @@
+"""The host's CPU: what slows it, and what only sounds slow."""
+
+from __future__ import annotations
+
+import pytest
+
+from tools.engine import DecodeLine, ServerLog
+from tools.errors import Undecided
+from tools.linux.machine import Machine, Process, Processes
+from tools.nvidia.gpus import Gpus, GpuSample
+from tools.rule import Cleared, Finding
+from tools.rules.host_cpu import (
+    cores_are_fought_for,
+    cores_kept_slow,
+    cpu_is_slow,
+    grammar_pool_starves_the_engine,
+    processes_burn_many_cores,
+    quota_used_up,
+)
+
+
+def saving(driver, fastest=None, **more):
+    now = (800.0, fastest) if fastest else ()
+    return Machine(
+        governors={"powersave": 16}, scaling_driver=driver, mhz_max=4000.0, mhz_now=now, **more
+    )
+
+
+def test_powersave_of_acpi_is_the_lowest_clock(judged):
+    assert isinstance(judged(cores_kept_slow, saving("acpi-cpufreq")), Finding)
+
+
+@pytest.mark.parametrize(("fastest", "kind"), [(2799.0, Finding), (2800.0, Cleared)])
+def test_powersave_of_intel_is_judged_by_the_clock_under_load(judged, fastest, kind):
+    assert isinstance(judged(cores_kept_slow, saving("intel_pstate", fastest, load1=2.0)), kind)
+
+
+def test_slow_clocks_of_an_idle_machine_prove_nothing(judged):
+    with pytest.raises(Undecided):
+        judged(cores_kept_slow, saving("intel_pstate", 1000.0, load1=0.1))
+
+
+def test_other_governors_clear_it(judged):
+    machine = Machine(governors={"performance": 12, "powersave": 4})
+    assert isinstance(judged(cores_kept_slow, machine), Cleared)
+
+
+def test_a_guest_sees_no_governor(judged):
+    with pytest.raises(Undecided):
+        judged(cores_kept_slow, Machine(virt="kvm", governors={"powersave": 4}))
+
+
+@pytest.mark.parametrize(("delta", "kind"), [(5, Finding), (4, Cleared)])
+def test_five_percent_of_the_periods_throttle(judged, delta, kind):
+    machine = Machine(quota_cpus=4, throttled_delta=delta, window_s=10.0)
+    assert isinstance(judged(quota_used_up, machine), kind)
+
+
+def test_no_quota_throttles_nobody(judged):
+    assert isinstance(judged(quota_used_up, Machine(quota_told=True)), Cleared)
+
+
+def test_periods_since_start_are_left_open(judged):
+    with pytest.raises(Undecided) as why:
+        judged(quota_used_up, Machine(quota_cpus=6, periods=100, throttled_periods=22))
+    assert "twice" in why.value.settle
+
+
+def rates(*rates_tok_s, running=14):
+    return ServerLog(decode=tuple(DecodeLine(running=running, tok_s=rate) for rate in rates_tok_s))
+
+
+SMALL = Machine(cpus=172, quota_cpus=6, periods=100, throttled_periods=22)
+COLLAPSE = rates(1204, 1311, 1288, 310, 92, 61)
+
+
+def test_a_collapse_in_a_small_quota_is_the_pool(judged):
+    idle = Gpus(samples=(GpuSample(util_pct=9),))
+    assert isinstance(judged(grammar_pool_starves_the_engine, SMALL, COLLAPSE, idle), Finding)
+
+
+@pytest.mark.parametrize(
+    ("machine", "log"),
+    [
+        (SMALL, rates(1204, 1311, 1288, 500)),
+        (SMALL.model_copy(update={"cpus": 23}), COLLAPSE),
+        (Machine(quota_told=True, cpus=172), COLLAPSE),
+    ],
+)
+def test_no_collapse_or_no_small_quota_clears_it(judged, machine, log):
+    assert isinstance(judged(grammar_pool_starves_the_engine, machine, log), Cleared)
+
+
+def test_a_busy_gpu_is_not_starved(judged):
+    busy = Gpus(samples=(GpuSample(util_pct=97),))
+    with pytest.raises(Undecided):
+        judged(grammar_pool_starves_the_engine, SMALL, COLLAPSE, busy)
+
+
+@pytest.mark.parametrize(("steal", "kind"), [(5.1, Finding), (5.0, Cleared)])
+def test_steal_is_contention(judged, steal, kind):
+    assert isinstance(judged(cores_are_fought_for, Machine(steal_pct=steal, idle_pct=60)), kind)
+
+
+@pytest.mark.parametrize(("load", "kind"), [(17.0, Finding), (16.0, Cleared)])
+def test_more_load_than_cores_is_contention(judged, load, kind):
+    assert isinstance(judged(cores_are_fought_for, Machine(load1=load, cpus=16)), kind)
+
+
+def test_in_lxc_the_load_may_be_the_hosts(judged):
+    with pytest.raises(Undecided):
+        judged(cores_are_fought_for, Machine(load1=40.0, cpus=16, virt="lxc"))
+
+
+def test_many_cores_are_left_open_with_their_test(judged):
+    with pytest.raises(Undecided) as why:
+        judged(processes_burn_many_cores, Processes(rows=(Process(pid=1, name="x", cpu_pct=7812),)))
+    assert "perf top" in why.value.settle
+
+
+def test_two_polling_cores_are_not_many(judged):
+    rows = (Process(pid=1, name="sglang::schedul", cpu_pct=100), Process(pid=2, cpu_pct=999))
+    assert isinstance(judged(processes_burn_many_cores, Processes(rows=rows)), Cleared)
+
+
+@pytest.mark.parametrize(
+    ("model", "suspicion"),
+    [
+        ("AMD Ryzen Threadripper 1950X 16-Core Processor", 0.35),
+        ("Intel(R) Xeon(R) Gold 6138 CPU @ 2.00GHz", 0.35),
+        ("Intel(R) Xeon(R) CPU E5-2698 v4 @ 2.20GHz", 0.35),
+        ("AMD EPYC 9575F 64-Core Processor", 0.08),
+        ("AMD Ryzen 7 5700X 8-Core Processor", 0.08),
+    ],
+)
+def test_a_slow_cpu_is_never_proved_by_its_name(judged, model, suspicion):
+    with pytest.raises(Undecided) as why:
+        judged(cpu_is_slow, Machine(cpu_model=model))
+    assert why.value.suspicion == suspicion

@@ -1,0 +1,147 @@
+"""Secrets never survive: the second net by itself, and each probe's own cleaning."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tools.probes.environment import ReadEnvironment
+from tools.probes.launch import ReadLaunch
+from tools.probes.metrics import ReadMetrics
+from tools.probes.model_config import ReadModelConfig
+from tools.probes.server_info import ReadServerInfo
+from tools.probes.source_lines import ReadSourceLines
+from tools.secrets import DROPPED, scrub
+from tools.sglang.args import clean_dumps, read_dump
+
+SECRETS = st.text(
+    "abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789-_.+/=", min_size=12, max_size=60
+).filter(
+    lambda s: s[0].isalnum() and s[-1].isalnum() and "<" not in s and any(c.isdigit() for c in s)
+)
+FORMS = (
+    "--api-key {}",
+    "--api-key={} --tp 2",
+    "'--admin-api-key', '{}', '--tp'",
+    '"Args": ["--api-key", "{}"]',
+    "  - --api-key\n  - {}\n",
+    "--api-key\0{}\0--tp\0",
+    "api_key='{}', admin_api_key=None",
+    '{{"api_key": "{}", "tp_size": 2}}',
+    '{{\\"ssl_keyfile_password\\": \\"{}\\"}}',
+    "HF_TOKEN={}",
+    "export OPENAI_API_KEY={}",
+    "AWS_SECRET_ACCESS_KEY={}",
+    "-e HUGGING_FACE_HUB_TOKEN={} image",
+    "  - name: HF_TOKEN\n    value: {}\n",
+    '{{"name": "HF_TOKEN", "value": "{}"}}',
+    "Authorization: Bearer {}",
+    "-H 'authorization: Basic {}'",
+    "x-api-key: {}",
+    "password: {}",
+    "--hf-token {}",
+    "-----BEGIN OPENSSH PRIVATE KEY-----\n{}\n-----END OPENSSH PRIVATE KEY-----",
+)
+PROBES = (
+    ReadLaunch,
+    ReadServerInfo,
+    ReadMetrics,
+    ReadModelConfig,
+    ReadSourceLines,
+    ReadEnvironment,
+)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@settings(max_examples=40, deadline=None)
+@given(secret=SECRETS)
+def test_a_secret_does_not_survive_where_such_things_stand(form: str, secret: str) -> None:
+    text = form.format(secret)
+    assert secret not in scrub(text)
+    for probe in PROBES:
+        assert secret not in probe().clean(text)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    secret=SECRETS,
+    name=st.sampled_from(
+        ["api_key", "a_field_of_tomorrow", "model_loader_extra_config", "watermark_key"]
+    ),
+    form=st.sampled_from(
+        ["ServerArgs(tp_size=2, {}='{}', port=1)", "{{'tp_size': 2, '{}': '{}', 'port': 1}}"]
+    ),
+)
+def test_a_field_off_the_list_loses_its_value_in_a_dump(secret: str, name: str, form: str) -> None:
+    text = "[2026-01-01 00:00:00] server_args=" + form.format(name, secret) + "\n"
+    assert secret not in clean_dumps(text)
+    read = read_dump(text)
+    assert read == {"tp_size": 2, name: DROPPED, "port": 1}
+
+
+@settings(max_examples=60, deadline=None)
+@given(secret=SECRETS, name=st.sampled_from(["api_key", "admin_api_key", "a_field_of_tomorrow"]))
+def test_a_field_off_the_list_never_leaves_server_info(secret: str, name: str) -> None:
+    inner = {"model_path": "m", "tp_size": 1, "port": 1, name: secret}
+    text = json.dumps(
+        inner | {"internal_states": [inner], "launch_command": f"--api-key {secret} --tp 2"}
+    )
+    probe = ReadServerInfo()
+    assert secret not in probe.clean(text)
+    facts = probe.parse(text)
+    assert secret not in facts.model_dump_json()
+    assert facts.launch_command == f"--api-key {DROPPED} --tp 2"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "token usage: 0.5, #token: 123, gen throughput (token/s): 5.0",
+        "num_tokens=5 max_total_tokens=100 tokenizer_mode='auto' speculative_token_map=None",
+        "--max-total-tokens 100 --tokenizer-mode auto --speculative-token-map x --skip-tokenizer-init",
+        "api_key=None, admin_api_key=None, enable_ssl_refresh=False",
+        '"image_token_id": 248056, "boi_token_index": 200080',
+        "secretKeyRef: {name: s, key: k}",
+    ],
+)
+def test_what_is_no_secret_stays(text: str) -> None:
+    assert scrub(text) == text
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_scrubbing_twice_changes_nothing_more(form: str) -> None:
+    once = scrub(form.format("S3cr3tValue-9x8abc"))
+    assert scrub(once) == once
+
+
+def test_bare_tokens_are_known_by_their_beginning() -> None:
+    for token in (
+        "hf_" + "a" * 34,
+        "sk-" + "b" * 30,
+        "xoxb-" + "1" * 12,
+        "ghp_" + "c" * 36,
+        "AKIA" + "D" * 16,
+    ):
+        assert token not in scrub(f"x {token} y")
+
+
+def test_a_password_in_an_address_is_dropped() -> None:
+    assert scrub("http://me:hunter2@host:1/x") == f"http://{DROPPED}@host:1/x"
+    assert scrub("https://h/x?token=abcdef&b=2") == f"https://h/x?token={DROPPED}&b=2"
+
+
+@pytest.mark.parametrize(
+    "part", ["a", "--", 'api_key="', "://a:", "eyJa-", "_token", "Bearer ", "name: ", "-----BEGIN"]
+)
+def test_scrubbing_takes_linear_time(part: str) -> None:
+    small, large = part * (100_000 // len(part)), part * (800_000 // len(part))
+    start = time.perf_counter()
+    scrub(small)
+    middle = time.perf_counter()
+    scrub(large)
+    end = time.perf_counter()
+    assert end - middle < 20 * (middle - start) + 0.2

@@ -1,0 +1,40 @@
+"""Requests to the server and its answers, as a file holds them or a person pastes them."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from pydantic import Field
+
+from tools.engine import Requests
+from tools.engine.exchange import holds_any, read, slimmed
+from tools.host import Command
+from tools.probe import Probe
+
+
+class ReadRequests(Probe[Requests]):
+    """Read what a request asks of the engine (a grammar, how many tokens) and what an answer counted.
+
+    For a file of JSON requests or answers; figures are kept, prompts are dropped. A person would
+    type `cat request.json`.
+    """
+
+    routine: ClassVar[bool] = False  # a file of the user, not of the server
+
+    path: str = Field("request.json", pattern=r"^[^-]", max_length=400)
+
+    def command(self) -> Command:
+        """Print the file."""
+        return Command(argv=("cat", "--", self.path))
+
+    def recognises(self, text: str, /) -> bool:
+        """A request has messages or a prompt, an answer has its usage."""
+        return holds_any(text)
+
+    def clean(self, text: str, /) -> str:
+        """Keep figures alone: what users wrote is dropped before anything is stored."""
+        return slimmed(text)
+
+    def parse(self, stdout: str, /) -> Requests:
+        """Count requests with and without a grammar; take the figures of the last answer."""
+        return read(stdout)

@@ -1,0 +1,238 @@
+"""The host's CPU: clocks, limits, neighbours, and whether it is simply slow."""
+
+from __future__ import annotations
+
+import re
+from statistics import median
+
+from tools.engine import ServerLog
+from tools.errors import Undecided
+from tools.linux.machine import Machine, Process, Processes
+from tools.nvidia.gpus import Gpus
+from tools.rule import Cleared, Effect, Finding, Outcome, rule
+
+MHZ_SHARE = 0.7  # catalogue: busy cores below 70 % of their maximum
+STEAL_PCT = 5.0
+THROTTLED_SHARE = 0.05  # of the periods within a load; single ones are bursts at start
+PERIOD_S = 0.1  # cgroup's default cpu.cfs_period
+IDLE_ENOUGH_PCT = 50.0  # half of the machine idle: cores are not fought for
+HOST_CORES = 4.0  # times the quota: a pool sized by the host's cores starves in the container
+COLLAPSE = 0.3  # rate of a burst against the usual one, at the same number of requests
+OLD_SHARE = 0.1  # of the periods since boot: worth a look, no proof
+
+_SLOW_CORES = re.compile(
+    r"Threadripper (?:PRO )?[12]9\d\dX?|Ryzen [357] [12]\d{3}|EPYC 7\d\d1\b|E5-\d{4}\w?(?: v[1-4])?"
+    r"|Xeon\(R\) (?:Gold|Silver|Platinum|Bronze) [3-8][12]\d\d",
+)  # Zen and Zen+, Sandy Bridge to Cascade Lake: half to two thirds of a 2024 core per clock and MHz
+_HOST_EFFECT = Effect((-16.0, -9.0, -3.0), (-3.0, -1.0, 0.0), "physics section 4, host part x2.5")
+_TOP = "top -H of the scheduler or engine core, and MHz per core, while one request decodes"
+
+
+@rule(cause="cpu_governor_powersave")
+def cores_kept_slow(machine: Machine) -> Outcome:
+    """The CPU's governor keeps the cores slow."""
+    if machine.virt not in (None, "none", "lxc", "docker", "podman"):
+        raise Undecided("a guest does not see the host's governor", suspicion=0.05)
+    if not machine.governors:
+        raise Undecided(
+            "the governor is not told",
+            settle="cat /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor | sort | uniq -c",
+            suspicion=0.05,
+        )
+    saving = machine.governors.get("powersave", 0)
+    if saving * 2 < sum(machine.governors.values()):
+        return Cleared(
+            f"the governor is {max(machine.governors, key=machine.governors.__getitem__)}"
+        )
+    fastest = max(machine.mhz_now, default=None)
+    share = fastest / machine.mhz_max if fastest and machine.mhz_max else None
+    if share is not None and share >= MHZ_SHARE:
+        return Cleared(f"the fastest core runs at {share:.0%} of its maximum")
+    driver = machine.scaling_driver or ""
+    quotes = (f"powersave on {saving} cores, {driver or 'driver not told'}",)
+    if driver.startswith("acpi"):
+        return _governor(0.8, quotes, "and with acpi-cpufreq that is the lowest clock")
+    busy = machine.load1 is not None and machine.load1 >= 1
+    if share is not None and busy:
+        return _governor(
+            0.6, (*quotes, f"fastest core {fastest:.0f} MHz"), f"at {share:.0%} of the maximum"
+        )
+    raise Undecided(
+        "powersave of intel_pstate or amd-pstate still boosts; the clocks under load decide",
+        settle=_TOP,
+        suspicion=0.15,
+    )
+
+
+def _governor(confidence: float, quotes: tuple[str, ...], why: str) -> Finding:
+    return Finding(
+        statement=f"The governor keeps the cores slow: powersave, {why}.",
+        confidence=confidence,
+        slows=frozenset(("decode", "ttft", "tail")),
+        effect=_HOST_EFFECT,
+        quotes=quotes,
+    )
+
+
+@rule(cause="cpu_cgroup_throttled")
+def quota_used_up(machine: Machine, log: ServerLog | None) -> Outcome:
+    """The container's CPU quota is used up, and the engine waits for the next period."""
+    if machine.quota_cpus is None:
+        if machine.quota_told:
+            return Cleared("no CPU quota is set")
+        raise Undecided("cpu.max was not read", settle="cat /sys/fs/cgroup/cpu.max", suspicion=0.03)
+    if machine.throttled_delta is not None and machine.window_s:
+        share = machine.throttled_delta / max(1.0, machine.window_s / PERIOD_S)
+        if share < THROTTLED_SHARE:
+            return Cleared(
+                f"{machine.throttled_delta} throttled periods in {machine.window_s:.0f} s"
+            )
+        return _throttled(
+            machine, 0.9, f"in {share:.0%} of the periods of {machine.window_s:.0f} s"
+        )
+    if not machine.periods:
+        raise Undecided(
+            f"a quota of {machine.quota_cpus:g} cores; how often it bites is not told",
+            settle="cpu.stat twice, a load between: nr_throttled",
+            suspicion=0.1,
+        )
+    share = (machine.throttled_periods or 0) / machine.periods
+    if share == 0:
+        return Cleared("no period was throttled since the container started")
+    if share >= OLD_SHARE and _collapses(log):
+        return _throttled(machine, 0.65, f"in {share:.0%} of all periods, and the rate collapses")
+    raise Undecided(
+        f"{share:.0%} of all periods since start were throttled; when, is not told",
+        settle="cpu.stat twice, a load between: nr_throttled",
+        suspicion=0.3 if share >= OLD_SHARE else 0.1,
+    )
+
+
+def _throttled(machine: Machine, confidence: float, how: str) -> Finding:
+    return Finding(
+        statement=f"The quota of {machine.quota_cpus:g} cores is used up {how}.",
+        confidence=confidence,
+        slows=frozenset(("tail", "decode", "ttft", "throughput")),
+        effect=Effect((-50.0, -20.0, -5.0), (-30.0, -10.0, 0.0), "catalogue: demand / quota"),
+        quotes=(
+            f"cpu.max {machine.quota_cpus:g} cores, throttled {machine.throttled_periods} of"
+            f" {machine.periods} periods",
+        ),
+    )
+
+
+def _collapses(log: ServerLog | None) -> bool:
+    """Say whether the decode rate falls to a fraction while as many requests run."""
+    steady = [line for line in log.decode if line.tok_s and line.running] if log else []
+    if len(steady) < 3:
+        return False
+    best = median(sorted(line.tok_s or 0.0 for line in steady)[len(steady) // 2 :])
+    most = max(line.running or 0 for line in steady)
+    return any((one.tok_s or 0.0) < COLLAPSE * best and one.running == most for one in steady)
+
+
+@rule(cause="grammar_compile_cpu_throttle")
+def grammar_pool_starves_the_engine(machine: Machine, log: ServerLog, gpus: Gpus | None) -> Outcome:
+    """Compiling grammars takes the few cores of the container from the decode thread."""
+    if machine.quota_cpus is None:
+        return Cleared("no CPU quota is set") if machine.quota_told else None
+    many = machine.cpus is not None and machine.cpus >= HOST_CORES * machine.quota_cpus
+    if not many or not _collapses(log):
+        return Cleared("no collapse of the rate beside a small quota") if log.decode else None
+    idle = not gpus or all((one.util_pct or 0) < IDLE_ENOUGH_PCT for one in gpus.samples)
+    bites = bool(machine.throttled_delta or machine.throttled_periods)
+    if not (idle and bites):
+        raise Undecided(
+            "the rate collapses at times in a small quota; whether grammars do it is not told",
+            settle="cpu.stat before and after one burst of new JSON schemas, with ITL",
+            suspicion=0.3,
+        )
+    return Finding(
+        statement=(
+            f"The process sees {machine.cpus} cores and may use {machine.quota_cpus:g}: pools sized"
+            " by the host (grammar compilation) starve the decode thread in bursts."
+        ),
+        confidence=0.75 if machine.throttled_delta else 0.65,
+        slows=frozenset(("tail", "decode", "ttft", "throughput")),
+        quotes=(
+            f"quota {machine.quota_cpus:g} of {machine.cpus} cores, throttled"
+            f" {machine.throttled_periods} of {machine.periods} periods",
+        ),
+    )
+
+
+@rule(cause="cpu_contention")
+def cores_are_fought_for(machine: Machine, processes: Processes | None) -> Outcome:
+    """Neighbours take the CPU from the server."""
+    if machine.steal_pct is not None and machine.steal_pct > STEAL_PCT:
+        return _contended(
+            f"{machine.steal_pct:.0f} % of the time goes to other guests (steal)", 0.8
+        )
+    seen = processes.idle_pct if processes else None
+    idle = machine.idle_pct if machine.idle_pct is not None else seen
+    if idle is not None and idle >= IDLE_ENOUGH_PCT:
+        return Cleared(f"{idle:.0f} % of the CPU is idle")
+    if machine.load1 is None or machine.cpus is None:
+        raise Undecided("the load is not told", settle="vmstat 1 5, under load", suspicion=0.03)
+    if machine.load1 <= machine.cpus:
+        return Cleared(f"a load of {machine.load1:.1f} on {machine.cpus} cores")
+    if machine.virt == "lxc":
+        raise Undecided("in LXC the load average may be the host's", settle=_TOP, suspicion=0.15)
+    return _contended(f"a load of {machine.load1:.1f} on {machine.cpus} cores", 0.65)
+
+
+def _contended(how: str, confidence: float) -> Finding:
+    return Finding(
+        statement=f"The cores are fought for: {how}.",
+        confidence=confidence,
+        slows=frozenset(("decode", "tail", "ttft", "throughput")),
+        effect=_HOST_EFFECT,
+        quotes=(how,),
+    )
+
+
+@rule(cause="cpu_contention")
+def processes_burn_many_cores(processes: Processes) -> Outcome:
+    """Processes burn far more cores than serving needs."""
+    hungry = [row for row in processes.rows if _many_cores(row)]
+    if processes.idle_pct is not None and processes.idle_pct >= IDLE_ENOUGH_PCT:
+        return Cleared(f"{processes.idle_pct:.0f} % of the CPU is idle")
+    if not hungry:
+        return Cleared("no process uses many cores") if processes.rows else None
+    names = ", ".join(
+        f"{row.name or row.pid} {(row.cpu_pct or 0) / 100:.0f} cores" for row in hungry[:3]
+    )
+    raise Undecided(
+        f"{names}: which threads, and why, top does not say",
+        settle="perf top or py-spy dump --native on one of them, then thread limits and pinning",
+        suspicion=0.4,
+    )
+
+
+def _many_cores(row: Process) -> bool:
+    return row.cpu_pct is not None and row.cpu_pct >= 1000  # ten cores; an engine needs two a rank
+
+
+@rule(cause="host_cpu_slow")
+def cpu_is_slow(machine: Machine, gpus: Gpus | None) -> Outcome:
+    """The host's cores are too slow for the work between two steps."""
+    if machine.cpu_model is None:
+        raise Undecided("the CPU's model is not told", settle="lscpu", suspicion=0.03)
+    old = _SLOW_CORES.search(machine.cpu_model) is not None
+    busy = gpus.busy() if gpus else ()
+    waits = any(one.util_pct is not None and one.util_pct < 90 for one in busy)
+    raise Undecided(
+        f"{machine.cpu_model.strip()}: no timing of the host's part of a step was seen",
+        settle=f"{_TOP}; or an nsys trace of the gaps between steps",
+        suspicion=0.35 if old else 0.2 if waits else 0.08,
+    )
+
+
+RULES = (
+    cores_kept_slow,
+    quota_used_up,
+    grammar_pool_starves_the_engine,
+    cores_are_fought_for,
+    processes_burn_many_cores,
+    cpu_is_slow,
+)

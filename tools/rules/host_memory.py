@@ -1,0 +1,168 @@
+"""Host memory and storage: pressure, a shared memory that is too small, disks that hold a start."""
+
+from __future__ import annotations
+
+from tools.engine import Launch, ServerInfo, ServerLog
+from tools.engine.parallel import tp_size
+from tools.errors import Undecided
+from tools.linux.kernel import KernelLog
+from tools.linux.machine import Machine, Processes, Storage
+from tools.rule import Cleared, Finding, Outcome, rule
+
+PRESSURE_PCT = 5.0  # PSI some avg10, catalogue
+DOCKER_SHM_MIB = 64.5  # docker's default is 64 MiB
+BUSY_PCT = 90.0
+IDLE_PCT = 50.0
+SLOW_MS = 50.0  # an SSD answers in under 2 ms; 50 is a queue, whatever lies below
+
+_SHM_WORDS = ("/dev/shm", "shared memory segment")  # noqa: S108 - words of a log
+
+
+@rule(cause="memory_pressure_swap")
+def memory_runs_short(machine: Machine, kernel: KernelLog | None) -> Outcome:
+    """The host's memory runs short, and pages are swapped while serving."""
+    if machine.swapping_pages or (machine.mem_pressure_pct or 0) > PRESSURE_PCT:
+        words = [f"{machine.swapping_pages} pages swapped"] if machine.swapping_pages else []
+        words += [f"pressure {machine.mem_pressure_pct:.0f} %"] if machine.mem_pressure_pct else []
+        return Finding(
+            statement=f"Memory runs short while serving: {', '.join(words)}.",
+            confidence=0.8,
+            slows=frozenset(("tail", "ttft", "throughput")),
+            quotes=tuple(words),
+        )
+    if kernel and kernel.oom_kills:
+        return Finding(
+            statement=f"The kernel killed {kernel.oom_kills} processes for want of memory.",
+            confidence=0.7,
+            slows=frozenset(("crash",)),
+            quotes=(f"{kernel.oom_kills} OOM kills",),
+        )
+    if machine.swapping_pages is None and machine.mem_pressure_pct is None:
+        raise Undecided(
+            "neither swapping nor pressure was measured",
+            settle="vmstat 1 5 (si, so) and /proc/pressure/memory, under load",
+            suspicion=0.1 if (machine.swap_used_mib or 0) > 1024 else 0.02,
+        )
+    return Cleared("no pages are swapped and memory is under no pressure")
+
+
+def _words_of_shm(log: ServerLog | None) -> str:
+    """Return what the log says of a shared memory that could not be had."""
+    for notice in log.notices if log else ():
+        text = notice.text.lower()
+        full = notice.kind == "nccl_error" and "no space left on device" in text
+        if notice.kind != "benign" and (full or any(word in text for word in _SHM_WORDS)):
+            return notice.text[:200]
+    return ""
+
+
+@rule(cause="shm_too_small")
+def log_lacks_shared_memory(log: ServerLog, machine: Machine | None) -> Outcome:
+    """The server cannot get the shared memory it needs, and does not start."""
+    said = _words_of_shm(log)
+    size = machine.shm_total_mib if machine else None
+    if not said:
+        return Cleared("the log complains of no shared memory") if log.lines else None
+    small = size is not None and size <= DOCKER_SHM_MIB
+    if size is not None and not small and ((machine and machine.shm_used_mib) or 0) < 0.9 * size:
+        raise Undecided(
+            f"the log wants shared memory, and /dev/shm has {size:.0f} MiB now",
+            settle="df -h /dev/shm inside the container, at the start",
+            suspicion=0.3,
+        )
+    return Finding(
+        statement=(
+            "The server gets no shared memory"
+            f"{f': /dev/shm has {size:.0f} MiB' if size is not None else ''}."
+        ),
+        confidence=0.95 if small else 0.85,
+        slows=frozenset(("start", "crash")),
+        quotes=(said, *((f"size of /dev/shm: {size:.0f} MiB",) if size is not None else ())),
+    )
+
+
+@rule(cause="shm_too_small")
+def shared_memory_is_small(
+    machine: Machine, log: ServerLog | None, launch: Launch | None, info: ServerInfo | None
+) -> Outcome:
+    """The container's /dev/shm is too small for several ranks."""
+    if machine.shm_total_mib is None:
+        raise Undecided(
+            "the size of /dev/shm was not read", settle="df -h /dev/shm", suspicion=0.02
+        )
+    if machine.shm_total_mib > DOCKER_SHM_MIB:
+        return Cleared(f"the container's /dev/shm has {machine.shm_total_mib:.0f} MiB")
+    if tp_size(launch, log, info) == 1:
+        return Cleared("one GPU needs no shared memory between ranks")
+    if _words_of_shm(log):
+        return None  # log_lacks_shared_memory says it with the log's own words
+    if log and log.started:
+        return Cleared("the /dev/shm is small, yet the server started")
+    raise Undecided(
+        f"its /dev/shm has {machine.shm_total_mib:.0f} MiB; whether a start failed by it is not told",
+        settle="the log of the failed start, with NCCL_DEBUG=WARN",
+        suspicion=0.3,
+    )
+
+
+@rule(cause="storage_load_bound")
+def one_layer_of_storage_full(
+    storage: Storage, processes: Processes | None, machine: Machine | None
+) -> Outcome:
+    """One layer of the storage is saturated while the disks below it idle."""
+    full = [name for name, busy in storage.busy_pct.items() if busy >= BUSY_PCT]
+    if not full:
+        return Cleared("no block device is saturated") if storage.busy_pct else None
+    arrays = [name for name in full if name.startswith(("md", "dm-"))]
+    below = {
+        name: busy for name, busy in storage.busy_pct.items() if not name.startswith(("md", "dm-"))
+    }
+    waits = storage.await_ms
+    quotes = tuple(
+        f"{name} {storage.busy_pct[name]:.0f} %, wait {waits.get(name, 0):.1f} ms" for name in full
+    )
+    if arrays and below and max(below.values()) < IDLE_PCT:
+        threads = _md_threads(processes)
+        alone = [name for name in arrays if machine and machine.md_threads.get(name) == 0]
+        return Finding(
+            statement=(
+                f"{arrays[0]} is saturated while its disks are at most {max(below.values()):.0f} %"
+                f" busy{f': one kernel thread ({threads}) does all the work' if threads else ''}."
+            ),
+            confidence=0.9 if threads or alone else 0.75,
+            slows=frozenset(("start",)),
+            quotes=(*quotes, *((f"{alone[0]} group_thread_cnt 0",) if alone else ())),
+        )
+    slow = [name for name in full if waits.get(name, 0.0) >= SLOW_MS]
+    if slow:
+        return Finding(
+            statement=f"{slow[0]} is saturated: loading waits for the disk.",
+            confidence=0.6,
+            slows=frozenset(("start",)),
+            quotes=quotes,
+        )
+    raise Undecided(
+        f"{full[0]} is busy; NVMe disks count as busy with one request at a time",
+        settle="cat of one shard to /dev/null against the loader's rate",
+        suspicion=0.15,
+    )
+
+
+def _md_threads(processes: Processes | None) -> str:
+    for row in processes.rows if processes else ():
+        if (
+            row.name
+            and row.name.startswith("md")
+            and "_raid" in row.name
+            and (row.cpu_pct or 0) >= BUSY_PCT
+        ):
+            return f"{row.name} at {row.cpu_pct:.0f} %"
+    return ""
+
+
+RULES = (
+    memory_runs_short,
+    log_lacks_shared_memory,
+    shared_memory_is_small,
+    one_layer_of_storage_full,
+)

@@ -1,0 +1,181 @@
+"""Lanes of the GPUs' PCIe links: too few, or few by design of the board."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tools.engine import Launch, ServerInfo, ServerLog
+from tools.engine.parallel import tp_size
+from tools.errors import Undecided
+from tools.linux.link_caps import cards as listed_cards
+from tools.linux.pci import PciDevice, PciLinks
+from tools.nvidia.gpus import Gpus
+from tools.nvidia.width_reading import WidthReading, width_readings
+from tools.physics.slower_link import SOURCE, decode_loss_pct, prefill_loss_pct
+from tools.rule import Cleared, Effect, Finding, Outcome, rule
+
+_SETTLE = (
+    "Under load: nvidia-smi --query-gpu=index,pci.bus_id,pstate,utilization.gpu,"
+    "pcie.link.width.current,pcie.link.width.max --format=csv; then sudo lspci -vv of the root port"
+    " above (LnkCap, LnkSta)"
+)
+
+
+def _root_port(links: PciLinks | None, bdf: str | None) -> PciDevice | None:
+    """Return the port right above a card."""
+    path = links.path(bdf) if links and bdf else ()
+    return path[1] if len(path) > 1 else None
+
+
+def _port_of(links: PciLinks | None, card: WidthReading) -> PciDevice | None:
+    """Return the port above a card; a single card without an address is the single GPU listed."""
+    only = links.gpus() if links else ()
+    bdf = card.bdf or (only[0].bdf if len(only) == 1 else None)
+    return _root_port(links, bdf)
+
+
+def _effect(times: float, tp: int | None) -> Effect:
+    if not tp or tp == 1:
+        return (
+            Effect((-1.0, 0.0, 0.0), (-2.0, -0.5, 0.0), "one GPU: input alone") if tp else Effect()
+        )
+    return Effect(decode_loss_pct(times), prefill_loss_pct(times), SOURCE)
+
+
+@rule(cause="pcie_width_narrow")
+def link_narrower_than_it_should_be(
+    gpus: Gpus,
+    links: PciLinks | None,
+    launch: Launch | None,
+    log: ServerLog | None,
+    info: ServerInfo | None,
+) -> Outcome:
+    """A GPU's PCIe link has fewer lanes than the card and its slot carry."""
+    cards = width_readings(gpus)
+    narrow = [card for card in cards if card.best and card.width < card.best]
+    if not cards:
+        raise Undecided("no look tells a link's width", settle=_SETTLE, suspicion=0.05)
+    if not narrow:
+        if all(card.best for card in cards):
+            return Cleared("every link has its full width")
+        raise Undecided("the possible width is not told", settle=_SETTLE, suspicion=0.05)
+    if any(card.mixed for card in cards):
+        raise Undecided("the readings are of different machines or moments", suspicion=0.05)
+    given = [card for card in narrow if not _by_design(_port_of(links, card), card)]
+    if not given:
+        return Cleared("the root port itself offers no more lanes: the board splits them so")
+    return _judge_narrow(cards, given, links, tp_size(launch, log, info))
+
+
+def _by_design(port: PciDevice | None, card: WidthReading) -> bool:
+    return port is not None and port.cap_width is not None and port.cap_width <= card.width
+
+
+def _judge_narrow(
+    cards: Sequence[WidthReading],
+    narrow: Sequence[WidthReading],
+    links: PciLinks | None,
+    tp: int | None,
+) -> Finding:
+    widest = max(card.width for card in cards)
+    worst = min(narrow, key=lambda card: card.width)
+    port = _port_of(links, worst)
+    wide_port = port is not None and (port.cap_width or 0) > worst.width
+    uneven = worst.width < widest and worst.busy and len({card.name for card in cards}) == 1
+    quotes = tuple(f"GPU {card.gpu}: width {card.width} of {card.best}" for card in narrow)
+    if not (wide_port or uneven):
+        why = "the same on every card, as boards with split lanes do" if len(cards) > 1 else ""
+        raise Undecided(
+            f"{quotes[0]}, and what its slot carries is not told{'; ' if why else ''}{why}",
+            settle=_SETTLE,
+            suspicion=0.2 if worst.width * 2 >= worst.best else 0.3,
+        )
+    return Finding(
+        statement=f"The link of GPU {worst.gpu} has {worst.width} lanes of {worst.best}"
+        + (f"; its peer has {widest}." if uneven else f"; its slot carries {worst.best}."),
+        # A quarter of the lanes is no split by two, so no board does it to a slot for GPUs.
+        confidence=0.85 if worst.busy and (wide_port or worst.width * 4 <= worst.best) else 0.7,
+        slows=frozenset(("start",)) if tp == 1 else frozenset(("prefill", "ttft", "decode")),
+        effect=_effect((worst.best if wide_port else widest) / worst.width, tp),
+        quotes=quotes,
+    )
+
+
+@rule(cause="pcie_width_narrow")
+def link_narrower_in_the_bus_listing(links: PciLinks, gpus: Gpus | None) -> Outcome:
+    """lspci or sysfs show fewer lanes than card and slot carry."""
+    if gpus is not None and width_readings(gpus):
+        return None  # the samples tell the moment, so link_narrower_than_it_should_be judges them
+    told = [device for device in listed_cards(links) if device.link_width and device.cap_width]
+    narrow = [device for device in told if (device.link_width or 0) < (device.cap_width or 0)]
+    if not told:
+        raise Undecided("the bus listing tells no width", settle=_SETTLE, suspicion=0.03)
+    if not narrow:
+        return Cleared("every link in the bus listing has its full width")
+    one = narrow[0]
+    port = _root_port(links, one.bdf)
+    lanes = f"x{one.link_width} of x{one.cap_width}"
+    if port is None or port.cap_width is None:
+        raise Undecided(
+            f"{one.bdf} has {lanes}; its slot is not told", settle=_SETTLE, suspicion=0.2
+        )
+    if port.cap_width <= (one.link_width or 0):
+        return Cleared("the root port itself offers no more lanes: the board splits them so")
+    return Finding(
+        statement=f"The link of {one.bdf} has {lanes}; its slot carries x{port.cap_width}.",
+        confidence=0.75,
+        slows=frozenset(("prefill", "ttft", "start")),
+        quotes=(f"{one.bdf} LnkSta {lanes}", f"{port.bdf} LnkCap x{port.cap_width}"),
+    )
+
+
+@rule(cause="pcie_bifurcation_by_design")
+def board_splits_the_lanes(links: PciLinks, gpus: Gpus | None) -> Outcome:
+    """A GPU has half of the lanes because the board gives its slot no more."""
+    cards = width_readings(gpus) if gpus else []
+    if not cards:
+        cards = [_listed(device) for device in links.gpus() if device.link_width]
+    narrow = [card for card in cards if card.best and card.width < card.best]
+    if not narrow:
+        return None
+    ports = [(card, port) for card in narrow if (port := _port_of(links, card))]
+    split = [(card, port) for card, port in ports if _by_design(port, card)]
+    if not split:
+        if all(port.cap_width for _, port in ports) and ports:
+            return None
+        raise Undecided("the root port's own width is not told", settle=_SETTLE, suspicion=0.15)
+    if any(port.cap_width and port.cap_width * 2 < card.best for card, port in split):
+        return None  # x4 is no split of x16 by two: a slot of the chipset, or an M.2 riser
+    card, port = split[0]
+    beside = next(
+        (name for bdf, name in links.siblings.items() if _neighbours(bdf, port.bdf)), None
+    )
+    return Finding(
+        statement=(
+            f"GPU {card.gpu} has x{card.width} because its root port {port.bdf} offers no more"
+            f"{f'; {beside} has lanes of the same split' if beside else ''}."
+        ),
+        confidence=0.85,
+        benign=True,
+        quotes=(f"{port.bdf} LnkCap width x{port.cap_width}; GPU {card.gpu} width x{card.width}",),
+    )
+
+
+def _listed(device: PciDevice) -> WidthReading:
+    width = device.link_width or 0
+    return WidthReading(
+        device.bdf, device.bdf, device.name, width, device.cap_width or 0,
+        busy=False, mixed=False, gen=device.link_gen,
+    )  # fmt: skip
+
+
+def _neighbours(sibling: str, port: str) -> bool:
+    """Say whether a device hangs on another function of the same root port device."""
+    return sibling.split(".")[0] == port.split(".")[0]
+
+
+RULES = (
+    link_narrower_than_it_should_be,
+    link_narrower_in_the_bus_listing,
+    board_splits_the_lanes,
+)

@@ -1,0 +1,184 @@
+"""Generation of the GPUs' PCIe links: slow under load, or only resting."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tools.engine import Launch, ModelConfig, ServerInfo, ServerLog
+from tools.engine.parallel import tp_size
+from tools.errors import Undecided
+from tools.knowledge.gpus import gpu_named
+from tools.knowledge.links import pcie_gb_s
+from tools.linux.kernel import KernelLog
+from tools.linux.link_caps import possible_gens, shown_low
+from tools.linux.machine import Machine
+from tools.linux.pci import PciLinks
+from tools.nvidia.gpus import Gpus
+from tools.nvidia.link_reading import LinkReading, link_readings
+from tools.nvidia.topology import Topology
+from tools.physics.losses import link_loss
+from tools.physics.seen import Seen
+from tools.physics.slower_link import SOURCE, decode_loss_pct, prefill_loss_pct
+from tools.rule import Aspect, Cleared, Effect, Finding, Outcome, rule
+
+# The catalogue's threshold: a link that trains up late misses the first samples of a burst.
+LOW_SHARE = 0.8
+SLOT_BEHIND = 2
+SURE_SAMPLES = 3  # fewer could be one burst that the link was just following
+
+_SETTLE = (
+    "Under load: nvidia-smi --query-gpu=index,pstate,utilization.gpu,pcie.link.gen.gpucurrent,"
+    "pcie.link.gen.gpumax,pcie.link.gen.hostmax,pcie.link.width.current --format=csv -lms 200"
+)
+_ON_THE_HOST = (
+    "On the host, not in the guest: power it off and on; a warm reboot can keep the link down.",
+    "Then the slot and the riser, then the BIOS: the slot's link speed at Gen4/Gen5, not Auto.",
+)
+_FROZEN = (
+    "The link may not change speed by itself (LnkCtl2 SpeedDis+): clear Hardware Autonomous Speed"
+    " Disable on the card and retrain from the port above, GPU idle and the owner asked.",
+    "If it does not come up: power off, reseat, other slot or riser.",
+)
+_SLOWS: frozenset[Aspect] = frozenset(("prefill", "ttft", "decode", "throughput"))
+
+
+@rule(cause="pcie_gen_low_under_load")
+def link_slower_than_the_slot(
+    gpus: Gpus,
+    links: PciLinks | None,
+    machine: Machine | None,
+    launch: Launch | None,
+    log: ServerLog | None,
+    info: ServerInfo | None,
+    config: ModelConfig | None,
+    topology: Topology | None,
+) -> Outcome:
+    """A GPU's PCIe link runs below what card and slot can do, under load."""
+    readings = link_readings(gpus, possible_gens(links))
+    slow = [one for one in readings if one.busy and one.possible and one.low_share >= LOW_SHARE]
+    if not slow:
+        return _not_slow(readings)
+    worst = min(slow, key=lambda one: one.low_busy[0].link_gen or 0)
+    gen, possible = worst.low_busy[0].link_gen or 1, worst.possible or 1
+    tp = tp_size(launch, log, info)
+    bdfs = {sample.bdf for one in slow for sample in one.samples if sample.bdf}
+    frozen = [
+        one for one in (links.devices if links else ()) if one.speed_frozen and one.bdf in bdfs
+    ]
+    inside = machine is not None and (machine.virt == "lxc" or machine.guest_of is not None)
+    return Finding(
+        statement=(
+            f"The PCIe link of GPU {', '.join(one.gpu for one in slow)} runs at gen {gen} of"
+            f" {possible} under load."
+        ),
+        shown_by=(gpus, links) if links and frozen else (gpus,),
+        confidence=min(_sureness(one) for one in slow),
+        slows=frozenset(("start",)) if tp == 1 else _SLOWS,
+        effect=_effect(Seen(config, gpus, launch, info, log, topology), gen, possible, tp),
+        remedy=(*(_FROZEN if frozen else ()), *(_ON_THE_HOST if inside else ())),
+        risk="everything on that host stops" if inside else "",
+        verify="the same query under load shows the full generation, and a cold prefill is faster",
+        quotes=tuple(one.quote() for one in slow),
+    )
+
+
+def _sureness(reading: LinkReading) -> float:
+    """Return how sure a slow link is: a P-state without utilisation is half a witness."""
+    if all(sample.util_pct is None for sample in reading.low_busy):
+        return 0.6
+    return 0.92 if len(reading.busy) >= SURE_SAMPLES else 0.75
+
+
+def _effect(seen: Seen, gen: int, possible: int, tp: int | None) -> Effect:
+    """Return the loss by the step model of this deployment, else by the rule of thumb."""
+    cost = link_loss(seen)
+    if cost is not None:
+        return Effect(cost.decode_pct, cost.prefill_pct, cost.source)
+    slow, fine = pcie_gb_s(gen, 16), pcie_gb_s(possible, 16)
+    if not (tp and slow and fine):
+        return Effect()
+    if tp == 1:
+        return Effect((-1.0, 0.0, 0.0), (-2.0, -0.5, 0.0), "one GPU: input and loading alone")
+    return Effect(decode_loss_pct(fine / slow), prefill_loss_pct(fine / slow), SOURCE)
+
+
+def _not_slow(readings: Sequence[LinkReading]) -> Cleared:
+    """Clear the links if the GPUs were seen busy at full speed; otherwise nothing is decided."""
+    if not readings:
+        raise Undecided("no look tells a link's generation", settle=_SETTLE, suspicion=0.05)
+    for one in readings:
+        if one.busy and one.low_share > 1 - LOW_SHARE:
+            raise Undecided(f"under load it changes: {one.quote()}", settle=_SETTLE, suspicion=0.5)
+    for one in readings:
+        if one.low_at_rest and not one.busy:
+            raise Undecided(
+                f"{one.quote()}; idle GPUs lower their links", settle=_SETTLE, suspicion=0.3
+            )
+    unknown = [one for one in readings if not one.possible]
+    if unknown:
+        uneven = len({sample.link_gen for one in unknown for sample in one.samples}) > 1
+        raise Undecided(
+            f"{unknown[0].quote()}: which one is possible is not told",
+            settle=_SETTLE,
+            suspicion=0.3 if uneven else 0.05,
+        )
+    _check_slot(readings)
+    return Cleared("the links are up: " + "; ".join(one.quote() for one in readings[:4]))
+
+
+def _check_slot(readings: Sequence[LinkReading]) -> None:
+    """Doubt a slot two generations below its card: no board of the card's age is built so."""
+    for one in readings:
+        product = gpu_named(one.samples[0].name or "")
+        if product and one.possible and product.pcie_gen - one.possible >= SLOT_BEHIND:
+            raise Undecided(
+                f"GPU {one.gpu} can do gen {product.pcie_gen}, and card and slot together only gen"
+                f" {one.possible}: an old board, or the slot's speed set in the BIOS",
+                settle="on the host: the board's manual, and the slot's link speed in the BIOS",
+                suspicion=0.3,
+            )
+
+
+@rule(cause="pcie_gen_low_under_load")
+def link_slower_in_the_bus_listing(links: PciLinks, gpus: Gpus | None) -> Outcome:
+    """lspci or sysfs show a GPU's link below its capability."""
+    low = shown_low(links)
+    if gpus is not None and link_readings(gpus, possible_gens(links)):
+        return None  # the samples tell the moment, so link_slower_than_the_slot judges them
+    if low:
+        raise Undecided(
+            f"{low[0].bdf or 'the card'} shows gen {low[0].link_gen} of {low[0].cap_gen}; nothing"
+            " says whether it was at work; idle GPUs lower their links",
+            settle=f"{_SETTLE}; with LnkSta and aer_dev_correctable of the card and its root port",
+            suspicion=0.35,
+        )
+    if any(device.link_gen and device.cap_gen for device in links.devices):
+        return Cleared("every link in the bus listing runs at its full generation")
+    raise Undecided("the bus listing tells no link's speed", settle=_SETTLE, suspicion=0.05)
+
+
+@rule(cause="pcie_gen_idle_only")
+def link_rests_when_idle(gpus: Gpus, links: PciLinks | None, kernel: KernelLog | None) -> Outcome:
+    """A link that reads low was idle at that moment, and rises under load."""
+    readings = link_readings(gpus, possible_gens(links))
+    rests = [one for one in readings if one.low_at_rest]
+    alarms = [*rests, *(shown_low(links) if links else ()), *(kernel.notices if kernel else ())]
+    if not alarms or any(one.low_busy and one.low_share >= LOW_SHARE for one in readings):
+        return None
+    fine = [one for one in readings if one.busy and one.possible and one.low_share <= 1 - LOW_SHARE]
+    if not fine:
+        seen = rests[0].quote() if rests else "no reading under load"
+        raise Undecided(seen, settle=_SETTLE, suspicion=0.35)
+    if any(not one.busy for one in rests):
+        raise Undecided(
+            f"{rests[0].quote()}; others rise under load", settle=_SETTLE, suspicion=0.3
+        )
+    return Finding(
+        statement=f"The link reads low only at rest: under load it is up ({fine[0].quote()}).",
+        confidence=0.92 if len(fine[0].busy) >= SURE_SAMPLES else 0.75,
+        benign=True,
+        quotes=tuple(one.quote() for one in fine),
+    )
+
+
+RULES = (link_slower_than_the_slot, link_slower_in_the_bus_listing, link_rests_when_idle)

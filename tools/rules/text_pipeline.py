@@ -1,0 +1,108 @@
+"""Processes around the GPU: detokenizer, tokenizer and scheduler that cannot keep up."""
+
+from __future__ import annotations
+
+from statistics import median
+
+from tools.engine import Arguments, Benchmark, Launch, ServerLog, Traffic
+from tools.errors import Undecided
+from tools.linux.machine import Process, Processes
+from tools.nvidia.gpus import Gpus
+from tools.rule import Cleared, Effect, Finding, Outcome, rule
+
+FULL_PCT = 95.0  # of one core
+SLOWER = 1.5  # the client's gap between tokens against the engine's
+GPU_WAITS = (20.0, 90.0)  # utilisation: neither idle nor full
+COOL = 0.5  # of the power limit, at which a busy GPU waits for somebody
+_PARTS = ("detoken",)
+_SERVERS = ("sglang", "vllm", "python", "engine", "launch_server")
+
+
+@rule(cause="detokenizer_saturated")
+def detokenizer_full(
+    processes: Processes, log: ServerLog | None, benchmark: Benchmark | None
+) -> Outcome:
+    """The process that turns tokens into text is full, so clients get them late."""
+    full = [p for p in processes.rows if _is(p, _PARTS) and (p.cpu_pct or 0) >= FULL_PCT]
+    if not full:
+        return Cleared("no detokenizer process is at a full core", (processes,))
+    engine = _engine_itl_ms(log)
+    client = benchmark.itl_median_ms if benchmark else None
+    if engine and client and client < SLOWER * engine:
+        return Cleared(f"clients see {client:.0f} ms between tokens, the engine {engine:.0f}")
+    slow = [n.text for n in log.said("slow_tokenizer")] if log else []
+    each = f" The engine makes a token for each request every {engine:.0f} ms." if engine else ""
+    why = " The log warns of a slow tokenizer." if slow else ""
+    return Finding(
+        f"{full[0].name} is at {full[0].cpu_pct:.0f} % of one core, which is all it can"
+        f" use.{each}{why} Gaps that clients see beyond that are text handling, not the GPU.",
+        confidence=0.9 if slow or client else 0.8,
+        slows=frozenset({"decode", "tail", "throughput"}),
+        effect=Effect(
+            decode_pct=(-80.0, -50.0, -20.0), source="SGLang 23393: gaps x2 to x5 at 1024"
+        ),
+        category="config",
+        remedy=(
+            "A fast tokenizer for this model; --skip-tokenizer-init if the client can detokenize.",
+            "--stream-interval 4; from 0.5.12 on --detokenizer-worker-num 2.",
+        ),
+        verify="the client's gap equals #running-req / gen throughput",
+        quotes=(f"{full[0].name} {full[0].cpu_pct:.1f} % CPU", *slow[:1]),
+    )
+
+
+@rule(cause="detokenizer_saturated")
+def tokenizer_is_slow(log: ServerLog, processes: Processes | None) -> Outcome:
+    """The tokenizer in use is the slow one, written in Python."""
+    said = [notice.text for notice in log.said("slow_tokenizer")]
+    if not said:
+        return Cleared("no line warns of a slow tokenizer", (log,))
+    if processes and any(_is(p, _PARTS) for p in processes.rows):
+        return Cleared("the detokenizer's load was seen, and is judged apart", (processes,))
+    raise Undecided(
+        "the log warns of a slow tokenizer; the load of its processes was not seen",
+        settle="top -H -p on sglang::detokenizer under load",
+        suspicion=0.3,
+    )
+
+
+@rule(cause="host_pipeline_bound")
+def host_cannot_feed_the_gpu(
+    processes: Processes, gpus: Gpus, log: ServerLog | None, launch: Launch | None
+) -> Outcome:
+    """The GPU waits while the engine's own processes are at full load."""
+    busy = [p for p in processes.rows if _is(p, _SERVERS) and (p.cpu_pct or 0) >= FULL_PCT]
+    told = [s.util_pct for s in gpus.samples if s.util_pct is not None]
+    if not busy or not told:
+        return Cleared("no process of the engine is at a full core", (processes,))
+    if log and not log.decode and not log.prefill and log.started:
+        return Cleared("no request came in: an idle scheduler spins on one core", (log,))
+    used = median(told)
+    if not GPU_WAITS[0] <= used <= GPU_WAITS[1]:
+        return Cleared(f"the GPUs are at {used:.0f} %", (gpus,))
+    watts = [s.power_w / s.power_limit_w for s in gpus.samples if s.power_w and s.power_limit_w]
+    if watts and median(watts) > COOL:
+        return Cleared(f"the GPUs draw {median(watts):.0%} of their limit", (gpus,))
+    args = Arguments(launch, None, log)
+    logs = " --log-requests is on, which costs CPU." if args.on("log_requests") else ""
+    raise Undecided(
+        f"{busy[0].name} uses {busy[0].cpu_pct:.0f} % of a core and the GPU is at {used:.0f} %;"
+        f" but utilisation counts any resident kernel.{logs}",
+        settle="halve the GPU clock once (nvidia-smi -lgc) and give the server two cores once"
+        " (taskset): the one that hurts is the bottleneck",
+        suspicion=0.5,
+    )
+
+
+def _is(process: Process, words: tuple[str, ...]) -> bool:
+    named = f"{process.name or ''} {process.command or ''}".lower()
+    return any(word in named for word in words)
+
+
+def _engine_itl_ms(log: ServerLog | None) -> float | None:
+    """Return the gap between two tokens of one request as the engine makes them, ms."""
+    lines = [n for n in Traffic(log).steady if n.tok_s and n.running] if log else []
+    return median((n.running or 0) / (n.tok_s or 1) * 1e3 for n in lines) if lines else None
+
+
+RULES = (detokenizer_full, tokenizer_is_slow, host_cannot_feed_the_gpu)

@@ -1,0 +1,98 @@
+"""The Prometheus page of a server, SGLang's or vLLM's, reduced to numbers that can be judged.
+
+Names lose the engine's prefix. Labels that name a process are folded: over ranks that report the
+same work (tp, pp, moe_ep) the largest counts; over those that share the work (dp, vLLM's engines,
+priorities, streaming or not) counts and rates are added, and of shares and lengths the largest is
+taken. A label that tells kinds apart stays in the name: `cuda_graph_passes_total{mode=decode_none}`;
+the name alone is their sum. Of a histogram `_sum` and `_count` are kept; `nan` says nothing.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+
+from tools.engine import Metrics
+from tools.errors import Unreadable
+
+PAGE_CHARS = 4 << 20
+_LINE = re.compile(r"(?:sglang|vllm):([a-zA-Z_]\w{0,100})(?:\{([^}\n]{0,2000})\})?\s+(\S{1,40})")
+_LABEL = re.compile(r'(\w{1,40})="((?:[^"\\]|\\.){0,200})"')
+_TYPE = re.compile(r"# TYPE (?:sglang|vllm):(\w{1,100}) (\w+)")
+_SAME_WORK = frozenset({"tp_rank", "pp_rank", "moe_ep_rank", "moe_dp_rank", "attn_cp_rank", "pid"})
+_KINDS = frozenset(
+    {"mode", "phase", "kind", "category", "source", "reason", "finished_reason", "stage", "queue"}
+)
+_SKIP = ("_bucket", "_created")
+_NOISE = ("http_request", "routing_key", "process_cpu", "http_response")
+_SHARE = re.compile(
+    r"usage|ratio|rate$|util|perc|accept_length|occupancy|_len$|page_size|is_cuda_graph|max_|spec_num"
+    r"|context|weight_memory|kv_cache_memory|startup|config_info|info$"
+)
+
+
+def _numbers(text: str) -> dict[str, float]:
+    """Return {name with its kinds: value} of one page."""
+    parts: dict[str, dict[str, float]] = {}
+    for line in text[:PAGE_CHARS].splitlines():
+        match = _LINE.match(line) if line.startswith(("sglang:", "vllm:")) else None
+        if not match or match[1].endswith(_SKIP) or match[1].startswith(_NOISE):
+            continue
+        value = _value(match[3])
+        labels = dict(_LABEL.findall(match[2])) if match[2] else {}
+        if value is None or "le" in labels:
+            continue
+        kinds = ",".join(f"{k}={v}" for k, v in sorted(labels.items()) if k in _KINDS)
+        name = match[1] + (f"{{{kinds}}}" if kinds else "")
+        shared = ",".join(
+            f"{k}={v}" for k, v in labels.items() if k not in _SAME_WORK and k not in _KINDS
+        )
+        share = parts.setdefault(name, {})
+        share[shared] = max(share.get(shared, value), value)
+    return _folded(parts)
+
+
+def _folded(parts: dict[str, dict[str, float]]) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for name, shares in parts.items():
+        bare = name.partition("{")[0]
+        largest = bool(_SHARE.search(bare)) and not bare.endswith(("_total", "_sum", "_count"))
+        found[name] = max(shares.values()) if largest else sum(shares.values())
+        if bare != name:
+            found[bare] = found.get(bare, 0.0) + found[name]
+    return found
+
+
+def _value(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def read_metrics(first: str, second: str | None = None, window_s: float | None = None) -> Metrics:
+    """Return one reading, or two with the change between them; raise Unreadable where none is."""
+    before = _numbers(first)
+    now = _numbers(second) if second else before
+    if not now:
+        raise Unreadable("no sglang: or vllm: line in the page")
+    types = dict(_TYPE.findall((second or first)[:PAGE_CHARS]))
+    totals = {name: value for name, value in now.items() if _counts(name, types)}
+    deltas: dict[str, float] = {}
+    if second and window_s:
+        # A counter that is lower than before was reset by a restart: its change is not known.
+        deltas = {n: v - before[n] for n, v in totals.items() if n in before and v >= before[n]}
+    return Metrics(
+        gauges={name: value for name, value in now.items() if name not in totals},
+        totals=totals,
+        deltas=deltas,
+        window_s=window_s if deltas else None,
+    )
+
+
+def _counts(name: str, types: dict[str, str]) -> bool:
+    bare = name.partition("{")[0]
+    if bare.endswith(("_total", "_sum", "_count")):
+        return True
+    return types.get(bare) == "counter"
