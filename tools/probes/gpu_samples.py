@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from pydantic import Field
 
 from tools.host import Command, script
@@ -16,6 +18,8 @@ class SampleGpus(Probe[Gpus]):
     It adds no load: it shows the state under whatever load there is, and idle samples prove
     nothing. Like: nvidia-smi --query-gpu=index,pstate,pcie.link.gen.current,... --format=csv -lms 200
     """
+
+    takes_s: ClassVar[float] = 6.0
 
     seconds: int = Field(5, ge=1, le=15, description="how long to watch")
     hz: float = Field(5.0, ge=0.5, le=20.0, description="readings a second")
