@@ -10,7 +10,7 @@ from tools.errors import Undecided
 from tools.evidence import Evidence
 from tools.host import Command, Output
 from tools.probe import Facts, Probe
-from tools.rule import Cleared, Effect, Finding, Rule, rule
+from tools.rule import Cleared, Effect, Finding, Rule, Where, rule
 from tools.verdict import Interest, judge
 
 
@@ -182,3 +182,13 @@ def test_what_a_person_has_chosen_is_not_thrown_back_at_them() -> None:
     looks = [seen(1, Heat(celsius=95)), seen(2, Noise(db=1), ReadNoise())]
     asked = Interest(intended=frozenset({"hw_thermal_slowdown"}))
     assert judge(looks, RULES, PROBES, asked).cause == "power_cap_low"
+
+
+def test_a_finding_cites_the_look_that_proves_and_not_the_one_that_merely_tells() -> None:
+    @rule(cause="hw_thermal_slowdown")
+    def hot_at_work(heat: Heat) -> Finding:
+        """It is hot at work."""
+        return Finding("hot", (Where(heat, lambda look: (look.celsius or 0) > 90),))
+
+    verdict = judge([seen(1, Heat(celsius=20)), seen(2, Heat(celsius=95))], (hot_at_work,), PROBES)
+    assert verdict.findings[0].evidence == ("E2",)

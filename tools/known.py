@@ -7,6 +7,7 @@ from typing import TypeVar, cast
 
 from tools.evidence import Evidence
 from tools.probe import Facts, facts_of
+from tools.rule import Shown, Where
 
 F = TypeVar("F", bound=Facts)
 
@@ -16,14 +17,14 @@ class Known:
 
     def __init__(self, evidence: Sequence[Evidence]) -> None:
         self._facts: dict[type[Facts], Facts] = {}
-        self._ids: dict[type[Facts], list[str]] = {}
+        self._looks: dict[type[Facts], list[Evidence]] = {}
         self._troubles: dict[type[Facts], str] = {}
         for look in evidence:
             if look.facts is not None:
                 kind = type(look.facts)
                 old = self._facts.get(kind)
                 self._facts[kind] = old.merged(look.facts) if old is not None else look.facts
-                self._ids.setdefault(kind, []).append(look.id)
+                self._looks.setdefault(kind, []).append(look)
             elif look.probe is not None:
                 self._troubles.setdefault(
                     facts_of(type(look.probe)), f"{look.title}: {look.trouble}"
@@ -33,10 +34,15 @@ class Known:
         """Return the facts of a type, or None if no look gave any."""
         return cast("F | None", self._facts.get(kind))
 
-    def cited(self, facts: Sequence[Facts]) -> tuple[str, ...]:
-        """Return the ids of the looks that facts of these types came from."""
-        ids = {one for part in facts for one in self._ids.get(type(part), ())}
+    def cited(self, shown: Sequence[Shown]) -> tuple[str, ...]:
+        """Return the ids of the looks that show something; all of a type, unless some are named."""
+        ids = {look.id for part in shown for look in self._showing(part)}
         return tuple(sorted(ids, key=lambda one: int(one[1:])))
+
+    def _showing(self, part: Shown) -> list[Evidence]:
+        facts = part.facts if isinstance(part, Where) else part
+        looks = self._looks.get(type(facts), [])
+        return [one for one in looks if part.holds(one.facts)] if isinstance(part, Where) else looks
 
     def trouble(self, kind: type[Facts]) -> str | None:
         """Return why there are no facts of a type, if a look tried."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import NoneType, UnionType
-from typing import Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from tools.knowledge import CAUSES, Category, Cause
 from tools.probe import Facts
@@ -31,6 +31,21 @@ class Effect:
 
 
 @dataclass(frozen=True)
+class Where:
+    """Of the looks that gave facts of one type, those alone that hold something.
+
+    Facts of a type come merged from several looks; a look under load proves what one at rest does
+    not, so a finding may name the looks that count: `Where(gpus, lambda look: bool(look.busy()))`.
+    """
+
+    facts: Facts
+    holds: Callable[[Any], bool]
+
+
+Shown = Facts | Where
+
+
+@dataclass(frozen=True)
 class Finding:
     """A hypothesis that the facts confirm.
 
@@ -42,7 +57,7 @@ class Finding:
     """
 
     statement: str
-    shown_by: tuple[Facts, ...] = ()
+    shown_by: tuple[Shown, ...] = ()
     confidence: float = 0.8
     slows: frozenset[Aspect] = frozenset()
     effect: Effect = field(default_factory=Effect)
@@ -62,7 +77,7 @@ class Cleared:
     """
 
     why: str
-    shown_by: tuple[Facts, ...] = ()
+    shown_by: tuple[Shown, ...] = ()
 
 
 Outcome = Finding | Cleared | None
