@@ -1,18 +1,24 @@
+# perfsleuth: the command.  lab: a host with sshd and fake GPU commands, to try it on.
 FROM python:3.11-slim AS base
 WORKDIR /app
-COPY requirements.lock requirements-build.lock pyproject.toml README.md LICENSE ./
-RUN apt-get update && apt-get install -y --no-install-recommends openssh-client && rm -rf /var/lib/apt/lists/* \
- && pip install --no-cache-dir --require-hashes -r requirements.lock -r requirements-build.lock
+RUN apt-get update && apt-get install -y --no-install-recommends openssh-client \
+ && rm -rf /var/lib/apt/lists/* \
+ && useradd --create-home perfsleuth && install -d -o perfsleuth /lab
+COPY requirements.lock requirements-build.lock ./
+RUN pip install --no-cache-dir --require-hashes -r requirements.lock -r requirements-build.lock
+COPY pyproject.toml README.md LICENSE ./
 COPY bot bot
 COPY tools tools
 COPY prompts prompts
 RUN pip install --no-cache-dir --no-deps --no-build-isolation .
 
 FROM base AS lab
-RUN apt-get update && apt-get install -y --no-install-recommends openssh-server && rm -rf /var/lib/apt/lists/*
+RUN apt-get update && apt-get install -y --no-install-recommends openssh-server \
+ && rm -rf /var/lib/apt/lists/* && install -d /run/sshd
 COPY tests tests
+USER perfsleuth
+ENTRYPOINT ["python", "-m", "tests.lab"]
 
 FROM base AS perfsleuth
-RUN useradd --create-home perfsleuth
 USER perfsleuth
 ENTRYPOINT ["perfsleuth"]

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable
 
 from bot import narrator
-from bot.investigate import Asking, Event, Judged, Learned
+from bot.investigate import Asking, Event, Judged
 from bot.question import Question
 from bot.report import report
 from bot.terminal import Terminal
@@ -18,14 +18,18 @@ def follow(question: Question, host: str, events: Iterable[Event], *, as_json: b
     terminal = Terminal()
     if not as_json:
         terminal.tell([narrator.understood(question, host)])
-    for event in events:
-        if isinstance(event, Asking):
-            terminal.waiting(f"  asking {host}: {len(event.probes)} looks, read-only …")
-        elif isinstance(event, Learned) and not as_json:
-            terminal.tell(narrator.look(event.look))
-        elif isinstance(event, Judged):
-            _conclude(question, host, event, terminal, as_json=as_json)
-            return event
+    try:
+        for event in events:
+            terminal.rest()
+            if isinstance(event, Asking):
+                terminal.wait(f"asking {host}: {len(event.probes)} looks, read-only")
+            elif isinstance(event, Judged):
+                _conclude(question, host, event, terminal, as_json=as_json)
+                return event
+            elif not as_json:
+                terminal.tell(narrator.look(event.look))
+    finally:
+        terminal.rest()
     raise AssertionError("an investigation ends with a verdict")
 
 

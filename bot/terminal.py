@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from rich import box
 from rich.console import Console
 from rich.padding import Padding
+from rich.status import Status
 from rich.table import Table as RichTable
 from rich.text import Text
 
@@ -26,6 +27,7 @@ class Terminal:
         self._out = Console(highlight=False, emoji=False, markup=False)
         self._out.width = min(self._out.width, WIDTH)
         self._err = Console(stderr=True, highlight=False, emoji=False, markup=False)
+        self._waiting: Status | None = None
 
     def tell(self, parts: Iterable[Part]) -> None:
         """Write the parts as they come."""
@@ -35,10 +37,17 @@ class Terminal:
             else:
                 self._line(part)
 
-    def waiting(self, text: str) -> None:
-        """Show that something is going on; on a terminal alone."""
+    def wait(self, text: str) -> None:
+        """Show that something is going on, until `rest`; on a terminal alone."""
         if self._err.is_terminal:
-            self._err.print(Text(text, style="dim"))
+            self._waiting = self._err.status(Text(text, style="dim"))
+            self._waiting.start()
+
+    def rest(self) -> None:
+        """Take away what `wait` shows."""
+        if self._waiting:
+            self._waiting.stop()
+            self._waiting = None
 
     def _line(self, line: Line) -> None:
         if line.kind in _APART:

@@ -22,11 +22,13 @@ def main() -> int:
     parser.add_argument(
         "--mood", choices=sorted(path.name for path in MOODS.iterdir()), default="healthy"
     )
-    mood = parser.parse_args().mood
+    parser.add_argument("--folder", type=Path, help="where its files go; default: a passing one")
+    asked = parser.parse_args()
+    mood = asked.mood
     if not sshd.SSHD:
         print(sshd.MISSING, file=sys.stderr)
         return 3
-    folder = Path(tempfile.mkdtemp(prefix="perfsleuth-lab-"))
+    folder = asked.folder or Path(tempfile.mkdtemp(prefix="perfsleuth-lab-"))
     lab, engine = Lab(folder), Engine(folder)
     lab.mood(mood)
     settings = folder / "hosts.toml"
@@ -49,7 +51,8 @@ def main() -> int:
     finally:
         engine.stop()
         lab.stop()
-        shutil.rmtree(folder, ignore_errors=True)
+        if not asked.folder:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 if __name__ == "__main__":
