@@ -192,3 +192,17 @@ def test_a_finding_cites_the_look_that_proves_and_not_the_one_that_merely_tells(
 
     verdict = judge([seen(1, Heat(celsius=20)), seen(2, Heat(celsius=95))], (hot_at_work,), PROBES)
     assert verdict.findings[0].evidence == ("E2",)
+
+
+def test_two_rules_that_exclude_one_cause_are_told_as_one() -> None:
+    @rule(cause="pcie_gen_idle_only")
+    def also(noise: Noise) -> Cleared:
+        """The link only seems idle."""
+        return Cleared("it is loud")
+
+    looks = [seen(1, Heat(celsius=30)), seen(2, Noise(db=1), ReadNoise())]
+    (one,) = judge(looks, (idle_link, also), PROBES).ruled_out
+    assert (one.why, one.evidence) == (
+        "the card is warm, so it was not idle; it is loud",
+        ("E1", "E2"),
+    )

@@ -40,6 +40,12 @@ class RuledOut:
     evidence: tuple[str, ...]
     why: str = ""  # the rule's own words, if it has any
 
+    def and_also(self, other: RuledOut) -> RuledOut:
+        """Return this with what another rule about the same cause says."""
+        ids = sorted({*self.evidence, *other.evidence}, key=lambda one: int(one[1:]))
+        whys = dict.fromkeys(why for why in (self.why, other.why) if why)
+        return RuledOut(self.rule, tuple(ids), "; ".join(whys))
+
 
 @dataclass(frozen=True)
 class Unchecked:
@@ -63,7 +69,9 @@ def judge_each(
     best: dict[str, Judgement] = {}
     for rule in rules:
         now, before = judge_one(rule, known, probes), best.get(rule.cause.id)
-        if before is None or _says(now) > _says(before):
+        if isinstance(now, RuledOut) and isinstance(before, RuledOut):
+            best[rule.cause.id] = before.and_also(now)
+        elif before is None or _says(now) > _says(before):
             best[rule.cause.id] = now
     return list(best.values())
 

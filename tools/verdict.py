@@ -115,10 +115,16 @@ def _doubt(one: Unchecked, asked: Interest) -> float:
     return one.suspicion * (_SUSPECTED if asked.in_cause(one.rule) else 1.0)
 
 
-def _answers(one: RuledOut, asked: Interest) -> tuple[bool, bool, float]:
-    """Order what is ruled out: suspicions answered first, then by how grave the cause would be."""
-    cause = one.rule.cause
-    return cause.id not in asked.suspects, not asked.in_cause(one.rule), -_GRAVE[cause.severity]
+def _answers(one: RuledOut, asked: Interest) -> tuple[bool, bool, bool, float]:
+    """Order what is ruled out: suspicions first, then what slows before what stops, or as asked."""
+    cause, stopped = one.rule.cause, bool(asked.aspects & {"start", "crash"})
+    suspected = cause.id in asked.suspects
+    return (
+        not suspected,
+        not asked.in_cause(one.rule),
+        cause.stops != stopped,
+        -_GRAVE[cause.severity],
+    )
 
 
 def _best(

@@ -5,6 +5,7 @@ The data lies beside this file in causes.yaml; each entry names its sources.
 
 from __future__ import annotations
 
+import re
 from importlib.resources import files
 from typing import Any, Literal
 
@@ -16,6 +17,7 @@ Category = Literal[
 ]
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_STOPS = re.compile(r"crash|dead|down|hang|(?:server )?does not start|start fails|next restart")
 _AS_VERDICT: dict[str, Category] = {"software": "software_bug", "ceiling": "at_ceiling"}
 
 
@@ -34,6 +36,7 @@ class Cause(BaseModel):
     risk: str
     verify: str
     sources: tuple[str, ...]
+    stops: bool  # it keeps the server from running at all, rather than slowing it
 
 
 class Xid(BaseModel):
@@ -52,7 +55,9 @@ def _cause(entry: dict[str, Any]) -> Cause:
         if entry["severity"] == "benign"
         else _AS_VERDICT.get(entry["category"], entry["category"])
     )
-    return Cause.model_validate({**entry, "category": category, "sources": entry["evidence"]})
+    stops = bool(_STOPS.match(str(entry["effect"]["decode"])))
+    told = {"category": category, "sources": entry["evidence"], "stops": stops}
+    return Cause.model_validate(entry | told)
 
 
 _DATA = yaml.load((files(__package__) / "causes.yaml").read_text(encoding="utf-8"), Loader=_LOADER)  # noqa: S506 - a safe loader, in C where there is one
