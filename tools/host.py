@@ -46,12 +46,13 @@ def script(
     """Return the command that runs one of our scripts of tools/remote on the host, from stdin.
 
     `after` names scripts whose text goes before it, so that what they define is at hand; one that
-    says `# Goes after x.py` is itself preceded by x.
+    says `# Goes after x.py` is itself preceded by x. Each part begins with `# part: x.py`, so that
+    the runner can compile once what several scripts share.
     """
     texts: dict[str, str] = {}
     for part in (*after, name):
         _add(part, texts)
-    text = "\n".join(texts.values())
+    text = "\n".join(f"# part: {part}.py\n{source}" for part, source in texts.items())
     return Command(
         argv=("python3", "-I", "-", *arguments),
         stdin=text,

@@ -8,6 +8,7 @@ import sys
 from contextlib import suppress
 
 SCRIPT = ["python3", "-I", "-"]  # runs in a fork of this interpreter, which has already started
+COMPILED = {}  # parts that several scripts share, by their text
 
 
 def kill(group, number):
@@ -16,9 +17,19 @@ def kill(group, number):
         os.killpg(group, number)
 
 
+def parts(text):
+    """Return the files that a script was put together from."""
+    return re.split(rb"(?m)^(?=# part: )", text)
+
+
 def warm(tasks):
-    """Import once what several scripts import, so that each fork finds it done."""
+    """Import and compile once what several scripts share, so that each fork finds it done."""
     scripts = [task.stdin for task in tasks if task.argv[:3] == SCRIPT]
+    shared = [part for text in scripts for part in parts(text)]
+    for part in set(shared):
+        if shared.count(part) > 1:
+            with suppress(SyntaxError, ValueError):  # the fork that runs it says what is wrong
+                COMPILED[part] = compile(part, "<stdin>", "exec")
     named = [set(re.findall(rb"^(?:import|from) (\w+)", text, re.MULTILINE)) for text in scripts]
     for name in set().union(*named):
         if sum(name in names for names in named) > 1:
@@ -56,10 +67,9 @@ def play(task):
     sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", buffering=1)  # noqa: SIM115
     code = 0
     try:
-        exec(
-            compile(task.stdin, "<stdin>", "exec"),
-            {"__name__": "__main__", "__builtins__": __builtins__},
-        )
+        names = {"__name__": "__main__", "__builtins__": __builtins__}
+        for part in parts(task.stdin):
+            exec(COMPILED.get(part) or compile(part, "<stdin>", "exec"), names)
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else int(end.code is not None)
         if code and not isinstance(end.code, int):
