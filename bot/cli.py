@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from tools.errors import HostError, ToolsError
+from bot import ending
 
 app = typer.Typer(
     name="perfsleuth",
@@ -126,12 +126,5 @@ def rules(name: Named = None, as_json: AsJson = False) -> None:
 
 
 def main() -> None:
-    """Run the command: 0 a verdict, 2 the command was wrong, 3 the host could not be asked."""
-    try:
-        app()
-    except ToolsError as why:
-        sys.stderr.write(f"perfsleuth: {''.join(c for c in str(why) if c.isprintable())}\n")
-        sys.exit(3 if isinstance(why, HostError) else 2)
-    except BrokenPipeError:
-        sys.stderr.close()  # whoever read the output has gone; there is nobody to tell
-        sys.exit(0)
+    """Run the command and end with its status: 0 a verdict, 2 it was wrong, 3 no host, 130 Ctrl-C."""
+    sys.exit(ending.of(app))

@@ -87,10 +87,13 @@ def _tell_case(case: Case, text: str | None, *, as_json: bool) -> None:
 
 def _keep(path: Path, host: str | None, question: Question, end: Judged) -> None:
     kept = Case.of(host, question.text, "captured", end.evidence)
+    data = kept.dump().encode("utf-8", "replace")  # before the file is opened, and so emptied
     try:
-        path.write_text(kept.dump(), encoding="utf-8")
-    except OSError as why:
-        raise ToolsError(f"{path} cannot be written: {why.strerror}.") from None
+        path.write_bytes(data)
+    except (OSError, ValueError) as why:
+        raise ToolsError(
+            f"{path} cannot be written: {getattr(why, 'strerror', None) or why}."
+        ) from None
 
 
 def _insist(host: str, end: Judged) -> None:

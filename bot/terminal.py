@@ -12,12 +12,13 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from bot.narrator import Kind, Line, Part, Table
+from tools.harmless import harmless
 
 WIDTH = 110  # columns; longer lines are hard to read, whatever the window
 _STYLE: dict[Kind, str] = {"lead": "bold", "said": "dim", "verdict": "bold", "heading": "bold"}
 _INDENT: dict[Kind, int] = {"said": 4, "item": 2, "text": 2}
 _APART: frozenset[Kind] = frozenset({"heading", "verdict"})
-_CONTROL = dict.fromkeys((*range(32), *range(127, 160)))
+LONGEST = 2000  # characters of one line of the story
 
 
 class Terminal:
@@ -40,7 +41,7 @@ class Terminal:
     def wait(self, text: str) -> None:
         """Show that something is going on, until `rest`; on a terminal alone."""
         if self._err.is_terminal:
-            self._waiting = self._err.status(Text(text, style="dim"))
+            self._waiting = self._err.status(Text(_shown(text), style="dim"))
             self._waiting.start()
 
     def rest(self) -> None:
@@ -57,7 +58,7 @@ class Terminal:
             text.append("✓ ", style="green")
         if line.kind == "trouble":
             text.append("– ", style="yellow")
-        text.append(_harmless(line.text), style=_STYLE.get(line.kind, ""))
+        text.append(_shown(line.text), style=_STYLE.get(line.kind, ""))
         if line.took_s:
             text.append(f" · {line.took_s:.1f} s", style="dim")
         if line.cites:
@@ -65,9 +66,9 @@ class Terminal:
         self._out.print(Padding(text, (0, 0, 0, _INDENT.get(line.kind, 0))))
 
 
-def _harmless(text: str) -> str:
+def _shown(text: str) -> str:
     """Take away what would steer the terminal: text from hosts is data."""
-    return text.translate(_CONTROL)
+    return harmless(text[:LONGEST]) + ("…" if len(text) > LONGEST else "")
 
 
 def _table(table: Table) -> RichTable:
@@ -75,5 +76,5 @@ def _table(table: Table) -> RichTable:
     for title in table.head:
         shown.add_column(title)
     for row in table.rows:
-        shown.add_row(*map(_harmless, row))
+        shown.add_row(*map(_shown, row))
     return shown

@@ -13,7 +13,9 @@ from importlib.resources import files
 from typing import Any
 
 from tools.errors import ToolsError
+from tools.harmless import harmless
 from tools.host import Asks, Command, Output
+from tools.secrets import scrub
 
 AT_ONCE = 8  # commands that run at the same time on a host
 BOUND_S = 180.0  # a whole batch, whatever its commands ask for
@@ -158,11 +160,7 @@ def last_words(*streams: bytes) -> str:
         for line in stream.decode("utf-8", "replace").splitlines()
         if line.strip()
     ]
-    return (
-        "".join(c for c in lines[-1].strip() if c.isprintable())[:300]
-        if lines
-        else "it said nothing"
-    )
+    return harmless(scrub(lines[-1].strip()))[:300] if lines else "it said nothing"
 
 
 def _told(command: Command) -> dict[str, Any]:

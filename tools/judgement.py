@@ -13,6 +13,9 @@ from tools.probe import Probe, facts_of
 from tools.rule import Cleared, Finding, Need, Rule
 
 
+_FAULTS = ("hardware", "config", "software_bug", "workload")
+
+
 @dataclass(frozen=True)
 class Confirmed:
     """A finding with the looks that show it."""
@@ -23,8 +26,18 @@ class Confirmed:
 
     @property
     def category(self) -> Category:
-        """Return the category of the finding, by the catalogue unless the rule knows better."""
-        return self.finding.category or self.rule.cause.category
+        """Return the category of the finding, by the catalogue unless the rule knows better.
+
+        What costs nothing is no fault, whatever kind of fault the catalogue has it for.
+        """
+        category = self.finding.category or self.rule.cause.category
+        return "no_fault" if self.idle_fault else category
+
+    @property
+    def idle_fault(self) -> bool:
+        """Say whether it is a fault that costs nothing as things are: true, and no false alarm."""
+        category = self.finding.category or self.rule.cause.category
+        return self.finding.benign and category in _FAULTS
 
     @property
     def benign(self) -> bool:

@@ -24,6 +24,8 @@ _BESIDE_THE_QUESTION = 0.45  # for what explains nothing of what was asked
 _SUSPECTED = 1.25  # for what the person suspects: a claim deserves its answer
 _ON_PURPOSE = 0.3  # for what the person has chosen and says so
 _UNASKED_ODDITY = 0.6  # for what is true, costs nothing, and was not asked about
+_BROAD = "sglang"  # a layer so wide that suspecting it ("which flag?") raises no oddity of its own
+_FAINT = 0.1  # a doubt below it is no test to send a person for
 _DEAR_PCT = 40.0  # a loss that weighs fully
 _CHEAP = 0.6  # weight of a loss next to nothing
 
@@ -79,7 +81,7 @@ def judge(
     ruled_out.sort(key=lambda one: _answers(one, asked))
     best = _best(confirmed, unchecked, asked)
     costly = [one for one in confirmed if not one.benign and one is not best]
-    doubt = next((one for one in unchecked if one.how and not one.missing), None)
+    doubt = next((one for one in unchecked if _worth_a_test(one, asked)), None)
     return Verdict(
         category=best.category if best else "inconclusive",
         cause=best.rule.cause.id if best else None,
@@ -103,12 +105,32 @@ def weight(one: Confirmed, asked: Interest) -> float:
     relevance = _BESIDE_THE_QUESTION if beside else 1.0
     if one.rule.cause.id in asked.intended:
         relevance *= _ON_PURPOSE
-    elif asked.in_cause(one.rule):
+    elif _is_asked(one, asked):
         relevance *= _SUSPECTED
     elif one.benign:
         relevance *= _UNASKED_ODDITY
     grave = _GRAVE["benign" if one.benign else one.rule.cause.severity]
     return finding.confidence * grave * cost * relevance
+
+
+def _is_asked(one: Confirmed, asked: Interest) -> bool:
+    if one.benign and one.rule.cause.layer == _BROAD:
+        return one.rule.cause.id in asked.suspects
+    return asked.in_cause(one.rule)
+
+
+def _proven(one: Confirmed, asked: Interest) -> float:
+    """Weigh a finding by what shows it: a suspicion orders what is true, it proves nothing."""
+    lifted = _is_asked(one, asked) and not one.benign and one.rule.cause.id not in asked.intended
+    return weight(one, asked) / (_SUSPECTED if lifted else 1.0)
+
+
+def _worth_a_test(one: Unchecked, asked: Interest) -> bool:
+    """Say whether a doubt is strong enough, and about what was asked, to send a person testing."""
+    stopped = bool(asked.aspects & {"start", "crash"})
+    if not one.how or one.missing or (stopped and not one.rule.cause.stops):
+        return False
+    return _doubt(one, asked) >= _FAINT
 
 
 def _doubt(one: Unchecked, asked: Interest) -> float:
@@ -131,10 +153,16 @@ def _best(
     confirmed: Sequence[Confirmed], unchecked: Sequence[Unchecked], asked: Interest
 ) -> Confirmed | None:
     """Return the finding that carries the verdict, unless an open hypothesis is more likely."""
-    if not confirmed or weight(confirmed[0], asked) < _DECIDES:
+    best = next((one for one in confirmed if _answers_what_was_asked(one, asked)), None)
+    if best is None or _proven(best, asked) < _DECIDES:
         return None
     open_doubt = max((_doubt(one, asked) for one in unchecked if one.how), default=0.0)
-    return confirmed[0] if weight(confirmed[0], asked) >= open_doubt else None
+    return best if weight(best, asked) >= open_doubt else None
+
+
+def _answers_what_was_asked(one: Confirmed, asked: Interest) -> bool:
+    """Say whether a finding may be the answer; a fault that costs nothing yet answers only who asks."""
+    return not one.idle_fault or _is_asked(one, asked)
 
 
 def _open_headline(doubt: Unchecked | None) -> str:

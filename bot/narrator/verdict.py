@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from bot.narrator.line import Line, Part
 from bot.narrator.measured import measured, percent
 from tools.judgement import Confirmed, RuledOut, Unchecked
+from tools.rule import Interval
 from tools.verdict import Verdict
 
 CATEGORIES = {
@@ -28,7 +29,8 @@ def verdict(judged: Verdict) -> Iterator[Part]:
     """Tell the verdict."""
     best = judged.findings[0] if judged.findings and judged.cause else None
     cites = best.evidence if best else ()
-    yield Line("verdict", f"{CATEGORIES[judged.category]}: {judged.headline}", cites)
+    lead = f"{CATEGORIES[judged.category]}: {judged.headline.rstrip('.')}."
+    yield Line("verdict", f"{lead} {_cost_in_short(best)}".strip() if best else lead, cites)
     if best:
         yield Line("text", f"Confidence {_sure(judged.confidence)}. {_cost(best)}".strip())
         for quote in best.finding.quotes[:_QUOTES_SHOWN]:
@@ -50,14 +52,25 @@ def _sure(confidence: float) -> str:
     return "high" if confidence >= 0.85 else "medium" if confidence >= 0.65 else "low"
 
 
-def _cost(found: Confirmed) -> str:
+def _losses(found: Confirmed) -> list[tuple[str, Interval]]:
+    """Return what is slowed and by how much, the largest loss first."""
     effect = found.finding.effect
     named = (("decode", effect.decode_pct), ("prefill", effect.prefill_pct))
-    costs = [f"{name} {percent(pct)}" for name, pct in named if pct]
+    told = [(name, pct) for name, pct in named if pct and any(pct)]
+    return sorted(told, key=lambda loss: loss[1][1])
+
+
+def _cost_in_short(found: Confirmed) -> str:
+    costs = [f"{name} about {-pct[1]:.0f} %" for name, pct in _losses(found) if pct[1] <= -0.5]
+    return f"It costs {' and '.join(costs)}." if costs else ""
+
+
+def _cost(found: Confirmed) -> str:
+    costs = [f"{name} {percent(pct)}" for name, pct in _losses(found)]
     if not costs:
         return ""
-    source = f", by {effect.source}" if effect.source else ""
-    return f"It costs {' and '.join(costs)}{source}."
+    source = found.finding.effect.source
+    return f"It costs {' and '.join(costs)}{f', by {source}' if source else ''}."
 
 
 def _todo(found: Confirmed) -> Iterator[Line]:

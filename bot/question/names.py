@@ -12,6 +12,7 @@ _WORD = re.compile(
         (?= $ | [\s,;?!)"'`] | \.(?:\s|$) )""",
     re.VERBOSE,
 )
+_PORTS = 65535
 _BEFORE_A_HOST = re.compile(
     r"\b(?:on|at|host|server|node|box|machine|for|of|check|diagnose|is)\s+$", re.IGNORECASE
 )
@@ -32,7 +33,8 @@ def hosts(text: str, known: Collection[str]) -> tuple[tuple[str, ...], int | Non
     by_name = {name.lower(): name for name in known}
     found: dict[str, int | None] = {}
     for match in _WORD.finditer(text):
-        name, port = match[1], int(match[2]) if match[2] else None
+        port = int(match[2]) if match[2] and 0 < int(match[2]) <= _PORTS else None
+        name = match[1]
         if name.lower() in by_name:
             found.setdefault(by_name[name.lower()], port)
         elif not known and _could_be(name, text[: match.start()], port):

@@ -98,7 +98,10 @@ def test_a_look_that_failed_says_why() -> None:
 def test_the_verdict_leads_with_cause_and_cost_and_cites_its_evidence() -> None:
     parts = told()
     lead = next(part for part in parts if part.kind == "verdict")
-    assert (lead.text, lead.cites) == ("Hardware: The cards are hot.", ("E1",))
+    assert (lead.text, lead.cites) == (
+        "Hardware: The cards are hot. It costs prefill about 51 %.",
+        ("E1",),
+    )
     story = texts(parts)
     assert "It costs prefill −51 % (−57 to −45), by a measurement." in story
     assert "GPU 0: 95 C" in story

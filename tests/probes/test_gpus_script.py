@@ -251,6 +251,27 @@ def test_a_sampler_that_gets_nothing_says_what_hangs(tmp_path: Path) -> None:
         probe.read(run(probe.command(), tmp_path, before=NO_PYNVML))
 
 
+@pytest.mark.parametrize(
+    ("words", "kind", "says"),
+    [
+        (
+            "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver."
+            " Make sure that the latest NVIDIA driver is installed and running.\n",
+            Failed,
+            "driver is not loaded",
+        ),
+        ("No devices were found\n", Absent, "finds no GPU"),
+    ],
+)
+def test_a_sampler_that_gets_words_instead_of_rows_has_seen_no_gpu(
+    tmp_path: Path, words: str, kind: type[Exception], says: str
+) -> None:
+    fake_smi(tmp_path, f"print({words!r}); sys.exit(9)")
+    probe = SampleGpus(seconds=1)
+    with pytest.raises(kind, match=says):
+        probe.read(run(probe.command(), tmp_path, before=NO_PYNVML))
+
+
 def test_a_sampler_without_nvidia_smi_says_so(tmp_path: Path) -> None:
     probe = SampleGpus(seconds=1)
     with pytest.raises(Absent, match="not installed"):

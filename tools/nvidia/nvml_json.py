@@ -10,8 +10,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from tools.errors import Unreadable
+from tools.errors import Failed, Unreadable
 from tools.nvidia.gpus import GpuProcess, Gpus, GpuSample
+from tools.nvidia.refusal import refuse
 from tools.nvidia.smi_csv import read_csv
 from tools.nvidia.values import bdf, process_name, reasons
 from tools.probe import told
@@ -69,8 +70,15 @@ def _process(each: dict[str, Any]) -> GpuProcess:
 
 
 def read_watch(text: str) -> Gpus:
-    """Return a sample for each GPU and tick; `at` is seconds since the first."""
-    said = told(text)
+    """Return a sample for each GPU and tick; `at` is seconds since the first.
+
+    Raises Absent or Failed where the driver says why there is none.
+    """
+    try:
+        said = told(text)
+    except Failed as why:
+        refuse(str(why))
+        raise
     try:
         return _watched(said)
     except (ValidationError, TypeError, ValueError, KeyError, AttributeError) as why:
@@ -80,7 +88,11 @@ def read_watch(text: str) -> Gpus:
 def _watched(said: dict[str, Any]) -> Gpus:
     window = {"window_s": float(said["watched_s"])}
     if "csv" in said:
-        return read_csv(str(said["csv"])).model_copy(update=window)
+        seen = read_csv(str(said["csv"]))
+        if not seen.samples:  # the driver's words stand where the table would
+            refuse(str(said["csv"]))
+            raise Unreadable("nvidia-smi printed no row of a GPU")
+        return seen.model_copy(update=window)
     still, columns = said["gpus"], said["columns"]
     samples = []
     for row in said["rows"]:

@@ -88,7 +88,7 @@ def by_smi(seconds, hz):
             return {"absent": trouble}
         if not any(refusal in said for refusal in REFUSED):
             break
-    if said.count("\n") < 2:
+    if said.count("\n") < 2 or "index" not in said.partition("\n")[0]:  # words, and no table
         return {"failed": said.strip()[:300] or trouble}
     whole = said[: said.rindex("\n") + 1]
     return {"watched_s": seconds, "csv": whole}

@@ -34,6 +34,7 @@ _ACCESS = re.compile(
 )
 _FIELD = re.compile(r", \w{3,60}=")  # of a dump whose head is cut off
 _LAST_WORDS = ("shutdown", "crash")  # after them comes another run, or nothing
+_USAGE = re.compile(r"^[\w .-]{1,40}: error: ")  # argparse ends the launch with it, before any dump
 _MILD = (
     "benign",
     "refusal",
@@ -154,9 +155,10 @@ class _Reader:
             kind = form.kind
         if kind == "crash" and not self._start.facts.get("started"):
             kind = "start_failed"
-        self._said.add(
-            kind, ended.text, at=ended.at, rank=ended.rank, numbers=figures, line=self.lines
-        )
+        line = self.lines - 1  # this one came after it
+        self._said.add(kind, ended.text, at=ended.at, rank=ended.rank, numbers=figures, line=line)
+        if ended.at is None and not ended.head:  # the interpreter's last words, nobody's report
+            self._alive = line
 
     def _accessed(self, access: re.Match[str], heard: Said) -> None:
         self._alive = self.lines
@@ -178,7 +180,7 @@ class _Reader:
                 line=self.lines,
                 fold=fold,
             )
-            if form.kind in _LAST_WORDS:
+            if form.kind in _LAST_WORDS or (not heard.prefixed and _USAGE.search(heard.message)):
                 self._alive = self.lines
         elif self.lines == 1 and line.rstrip().endswith((")", "}")) and _FIELD.search(line):
             self._resolved = read_dump(line)

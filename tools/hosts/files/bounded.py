@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import os
+import stat
 import sys
+import time
 import zlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
+from typing import BinaryIO
 
 from tools.errors import ToolsError
 
 HEAD_BYTES = 8 << 20  # a serve log says at its start what it runs with
-TAIL_BYTES = 56 << 20  # and at its end how it goes
+TAIL_BYTES = 24 << 20  # and at its end how it goes; some 150 000 lines, read in ten seconds
 MOST_BYTES = 4 << 30  # of an endless stream, or of what a small archive swells to
 CHUNK = 1 << 20
+WRITER_S = 2.0  # how long a pipe may be without anybody who writes into it
 
 
 @dataclass(frozen=True)
@@ -29,19 +35,54 @@ def read_bounded(path: Path) -> Bounded:
     """Read a file, or stdin for `-`; raise ToolsError with a sentence where that cannot be done."""
     try:
         if str(path) == "-":
+            if sys.stdin is None:
+                raise ToolsError("standard input is closed: name a file")
             return bounded(_chunks(sys.stdin.buffer.read))
-        if path.is_dir():
-            raise ToolsError(f"{path} is a folder: name the files in it")
-        with path.open("rb") as file:
-            return bounded(_chunks(file.read))
+        # without waiting, for a pipe that nobody writes into would hold us for ever
+        file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb")
+        with file:
+            return _of_file(file, path)
     except FileNotFoundError:
         raise ToolsError(f"{path} is not there") from None
     except PermissionError:
         raise ToolsError(f"{path} may not be read by this user") from None
+    except IsADirectoryError:
+        raise ToolsError(f"{path} is a folder: name the files in it") from None
     except (OSError, ValueError) as why:
         raise ToolsError(
             f"{path} cannot be read: {getattr(why, 'strerror', None) or why}"
         ) from None
+
+
+def _of_file(file: BinaryIO, path: Path) -> Bounded:
+    kind = os.fstat(file.fileno())
+    if stat.S_ISFIFO(kind.st_mode):
+        first = _first_of_pipe(file.fileno(), path)
+        os.set_blocking(file.fileno(), True)
+        return bounded(chain([first] if first else [], _chunks(file.read)))
+    os.set_blocking(file.fileno(), True)
+    large = stat.S_ISREG(kind.st_mode) and kind.st_size > HEAD_BYTES + TAIL_BYTES
+    if not large or file.read(2) == b"\x1f\x8b":
+        if large:
+            file.seek(0)
+        return bounded(_chunks(file.read))
+    file.seek(0)
+    head = file.read(HEAD_BYTES)
+    file.seek(kind.st_size - TAIL_BYTES)
+    return _joined(head, file.read(TAIL_BYTES), kind.st_size)
+
+
+def _first_of_pipe(fd: int, path: Path) -> bytes:
+    """Wait for somebody who writes; what came already is returned."""
+    until = time.monotonic() + WRITER_S
+    while time.monotonic() < until:
+        try:
+            if first := os.read(fd, CHUNK):
+                return first
+        except BlockingIOError:
+            return b""  # a writer is there and will write
+        time.sleep(0.02)
+    raise ToolsError(f"{path} is a pipe that nobody writes into")
 
 
 def bounded(chunks: Iterable[bytes]) -> Bounded:
@@ -108,11 +149,15 @@ def _ends(chunks: Iterable[bytes]) -> Bounded:
             break
     if total <= len(head) + kept:
         return Bounded(bytes(head) + b"".join(tail))
-    end = b"".join(tail)[-TAIL_BYTES:]
+    return _joined(bytes(head), b"".join(tail)[-TAIL_BYTES:], total)
+
+
+def _joined(head: bytes, end: bytes, total: int) -> Bounded:
+    """Return whole lines of both ends, and the sentence that says what lies between."""
     skipped = (total - len(head) - len(end)) / (1 << 20)
     start = head[: head.rfind(b"\n") + 1] or head
     return Bounded(
-        bytes(start) + end[end.find(b"\n") + 1 :],
+        start + end[end.find(b"\n") + 1 :],
         f"Its first {len(head) >> 20} MB and its last {len(end) >> 20} MB were read, "
         f"{skipped:.0f} MB between them were not.",
     )

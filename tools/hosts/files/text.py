@@ -17,6 +17,7 @@ _KINDS = {
     b"\xfd7zXZ": "an xz archive; unpack it first",
     b"BZh": "a bzip2 archive; unpack it first",
     b"\x7fELF": "a program",
+    b"\x1f\x8b": "gzip within gzip; unpack it once first",
     b"SQLite format 3": "a database; for Nsight profiles give what `nsys stats` prints",
 }
 _CONTROL = re.compile(rb"[\x01-\x07\x0e-\x1a\x1c-\x1f\x7f]")

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from tools.errors import Unreachable
 
+LONGEST = 320  # characters of user@host: a name of DNS has 253 at most
 RESOLVE_S = 10.0  # a `Match exec` of the user's may take its time
 _WORD = re.compile(r"(?:ssh://)?[A-Za-z0-9._:%@\[\]-]+")
 
@@ -56,8 +57,8 @@ def resolve(
     alias: str, *, user: str | None = None, port: int | None = None, config_file: Path | None = None
 ) -> Route:
     """Ask OpenSSH what an alias stands for; raise Unreachable where it cannot say."""
-    if not _WORD.fullmatch(alias) or alias.startswith("-"):
-        raise Unreachable(f"{alias!r} is no name of a host")
+    if not _WORD.fullmatch(alias) or alias.startswith("-") or len(alias) > LONGEST:
+        raise Unreachable(f"{alias[:LONGEST]!r} is no name of a host")
     own = ("-F", str(config_file)) if config_file else ()
     overrides = (*(("-l", user) if user else ()), *(("-p", str(port)) if port else ()))
     said = _ask_openssh(("ssh", *own, *overrides, "-G", "--", alias), alias)
