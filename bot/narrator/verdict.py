@@ -32,7 +32,8 @@ def verdict(judged: Verdict) -> Iterator[Part]:
     lead = f"{CATEGORIES[judged.category]}: {judged.headline.rstrip('.')}."
     yield Line("verdict", f"{lead} {_cost_in_short(best)}".strip() if best else lead, cites)
     if best:
-        yield Line("text", f"Confidence {_sure(judged.confidence)}. {_cost(best)}".strip())
+        figures = f" In figures: {told}." if (told := _figures(best)) else ""
+        yield Line("text", f"Confidence {_sure(judged.confidence)}.{figures}")
         for quote in best.finding.quotes[:_QUOTES_SHOWN]:
             yield Line("said", quote)
     if judged.headroom:
@@ -65,12 +66,10 @@ def _cost_in_short(found: Confirmed) -> str:
     return f"It costs {' and '.join(costs)}." if costs else ""
 
 
-def _cost(found: Confirmed) -> str:
-    costs = [f"{name} {percent(pct)}" for name, pct in _losses(found)]
-    if not costs:
-        return ""
+def _figures(found: Confirmed) -> str:
+    losses = [f"{name} {percent(pct)}" for name, pct in _losses(found)]
     source = found.finding.effect.source
-    return f"It costs {' and '.join(costs)}{f', by {source}' if source else ''}."
+    return " and ".join(losses) + (f", by {source}" if losses and source else "")
 
 
 def _todo(found: Confirmed) -> Iterator[Line]:
@@ -93,9 +92,8 @@ def _also(heading: str, found: Sequence[Confirmed]) -> Iterator[Line]:
     if found:
         yield Line("heading", heading)
     for one in found:
-        yield Line(
-            "item", f"{one.finding.statement.rstrip('.')}. {_cost(one)}".strip(), one.evidence
-        )
+        cost = f" It costs {told}." if (told := _figures(one)) else ""
+        yield Line("item", f"{one.finding.statement.rstrip('.')}.{cost}", one.evidence)
 
 
 def _not_the_cause(ruled_out: Sequence[RuledOut]) -> Iterator[Line]:

@@ -103,7 +103,7 @@ def test_the_verdict_leads_with_cause_and_cost_and_cites_its_evidence() -> None:
         ("E1",),
     )
     story = texts(parts)
-    assert "It costs prefill −51 % (−57 to −45), by a measurement." in story
+    assert "In figures: prefill −51 % (−57 to −45), by a measurement." in story
     assert "GPU 0: 95 C" in story
     assert "1. Open a window." in story
     assert "Verify: delta 0." in story
