@@ -27,7 +27,7 @@ Save = Annotated[
 ]
 HostName = Annotated[
     str | None,
-    typer.Option("--host", metavar="NAME", help="The host, if the text does not name it."),
+    typer.Option("--host", metavar="NAME[:PORT]", help="The host, if the text does not name it."),
 ]
 AskedText = Annotated[
     str | None, typer.Option("--question", metavar="TEXT", help="What you want to know.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from bot import settings, telling
@@ -10,20 +11,24 @@ from bot.demo import shipped
 from bot.investigate import Judged, conclude, investigate
 from bot.planner import Playbook
 from bot.question import Question
-from bot.reach import chosen, reach
+from bot.reach import chosen, parted, reach
 from tools.case import Case
 from tools.errors import HostError, ToolsError
 from tools.evidence import read_back
 from tools.hosts.files import read_texts
+from tools.hosts.files.bounded import read_bounded
 from tools.probes import PROBES
 from tools.rules import RULES
+
+CASE_BYTES = 256 << 20  # of all answers of a host together
 
 
 def ask(text: str, host: str | None, save: Path | None, *, as_json: bool) -> None:
     """Investigate the host that a text names; raise HostError if it answers nothing."""
     known = settings.load()
     question = Question.of(text, known.hosts)
-    name = chosen(question.hosts, host, known)
+    name, port = parted(chosen(question.hosts, host, known))
+    question = replace(question, port=port or question.port)
     end = _look_at(name, question, known, as_json=as_json)
     if save:
         _keep(save, name, question, end)
@@ -55,7 +60,11 @@ def demo(*, as_json: bool) -> None:
 
 def capture(host: str, path: Path) -> None:
     """Ask a host everything and keep it; raise HostError if it answers nothing."""
+    if path.is_dir() or not path.absolute().parent.is_dir():
+        raise ToolsError(f"{path} cannot be written: name a file in a folder that exists.")
     question = Question.of(f"capture {host}", [host])
+    host, port = parted(host)
+    question = replace(question, port=port)
     end = _look_at(host, question, settings.load(), as_json=False)
     _insist(host, end)
     _keep(path, host, question, end)
@@ -67,10 +76,10 @@ def capture(host: str, path: Path) -> None:
 
 def text_of(path: Path) -> str:
     """Return the text of a file; raise ToolsError with what is wrong with it."""
-    try:
-        return path.read_text(encoding="utf-8", errors="replace")
-    except OSError as why:
-        raise ToolsError(f"{path} cannot be read: {why.strerror}.") from None
+    found = read_bounded(path, CASE_BYTES)
+    if found.note:
+        raise ToolsError(f"{path} is too large or not whole. {found.note}")
+    return found.data.decode("utf-8", "replace")
 
 
 def _look_at(name: str, question: Question, known: settings.Settings, *, as_json: bool) -> Judged:

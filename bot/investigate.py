@@ -80,7 +80,12 @@ def conclude(question: Question, looks: Sequence[Evidence]) -> Judged:
 
 
 def _claim(question: Question, number: int) -> list[Evidence]:
-    if question.now_tok_s is None and question.before_tok_s is None:
+    claim = Claim(
+        now_tok_s=question.now_tok_s,
+        before_tok_s=question.before_tok_s,
+        in_parallel=question.in_parallel,
+        for_each=question.for_each,
+    )
+    if claim == Claim(for_each=question.for_each):
         return []
-    claim = Claim(now_tok_s=question.now_tok_s, before_tok_s=question.before_tok_s)
     return [Evidence(f"E{number}", None, "the question", None, claim)]

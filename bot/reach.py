@@ -6,6 +6,8 @@ from bot.settings import Settings
 from tools.errors import ToolsError
 from tools.host import Host
 
+_PORTS = 65535
+
 
 class NoHost(ToolsError):
     """The question names no host, or more than one."""
@@ -23,6 +25,14 @@ def chosen(named: tuple[str, ...], asked_for: str | None, settings: Settings) ->
         )
     known = f" I know {', '.join(settings.hosts)}." if settings.hosts else ""
     raise NoHost(f"Which host do you mean? Name it in the question or with --host.{known}")
+
+
+def parted(asked_for: str) -> tuple[str, int | None]:
+    """Part HOST:PORT, as --host takes it, into the host and the port of the server there."""
+    name, _, port = asked_for.rpartition(":")
+    if name and ":" not in name and port.isdigit() and 0 < int(port) <= _PORTS:
+        return name, int(port)
+    return asked_for, None
 
 
 def reach(name: str, settings: Settings) -> Host:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from bot import narrator
 from bot.investigate import Asking, Event, Judged
 from bot.question import Question
 from bot.report import report
 from bot.terminal import Terminal
+from tools.engine import Claim
+from tools.evidence import Evidence
 
 
 def follow(question: Question, host: str, events: Iterable[Event], *, as_json: bool) -> Judged:
     """Tell an investigation while it happens."""
-    terminal = Terminal()
+    terminal, troubles = Terminal(), set[str]()
     if not as_json:
         terminal.tell([narrator.understood(question, host)])
     try:
@@ -27,7 +29,8 @@ def follow(question: Question, host: str, events: Iterable[Event], *, as_json: b
                 _conclude(question, host, event, terminal, as_json=as_json)
                 return event
             elif not as_json:
-                terminal.tell(narrator.look(event.look))
+                terminal.tell(narrator.look(event.look, troubles))
+                troubles.add(event.look.trouble)
     finally:
         terminal.rest()
     raise AssertionError("an investigation ends with a verdict")
@@ -39,14 +42,19 @@ def tell(
     """Tell an investigation whose looks are already there."""
     terminal = Terminal()
     if not as_json:
-        where = host or f"{len({look.source for look in end.evidence})} texts"
+        where = host or _texts(end.evidence)
         terminal.tell(narrator.asked(question))
         terminal.tell([narrator.understood(question, where, made)])
         for look in end.evidence:
-            if look.output is not None:
+            if look.output is not None or isinstance(look.facts, Claim):
                 terminal.tell(narrator.look(look))
     _conclude(question, host, end, terminal, as_json=as_json)
     return end
+
+
+def _texts(evidence: Sequence[Evidence]) -> str:
+    count = len({look.source for look in evidence if not isinstance(look.facts, Claim)})
+    return f"{count} text{'' if count == 1 else 's'}"
 
 
 def _conclude(

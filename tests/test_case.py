@@ -68,7 +68,7 @@ def test_secrets_are_gone_before_anything_is_kept() -> None:
     [
         ("", "no case file"),
         ("[1]", "no case file"),
-        ('{"schema": 2}', "schema_"),
+        ('{"schema": 2}', "schema: "),
         ('{"schema": 1, "asked": [{"id": "E1"}]}', "asked.0"),
         ('{"schema": 1, "surprise": true}', "surprise"),
     ],

@@ -44,6 +44,20 @@ FORMS = (
     "x-api-key: {}",
     "password: {}",
     "--hf-token {}",
+    "--api-k {} --port 1",
+    "--api={} --port 1",
+    "--adm {} --port 1",
+    '"--ssl-keyfile-p", "{}", "--port"',
+    "'api_key': ['{}'], 'port': 1",
+    '{{"auth": "{}"}}',
+    "MYSQL_PWD={}",
+    "db_pass: {}",
+    "NCCL INFO http x token={}",
+    "mysql -uroot -p{} db",
+    "sshpass -p {} ssh h",
+    "redis-cli -h x -a {}",
+    "curl -s -u me:{} http://h/",
+    "docker login -u me -p {} registry",
     "-----BEGIN OPENSSH PRIVATE KEY-----\n{}\n-----END OPENSSH PRIVATE KEY-----",
 )
 PROBES = (
@@ -106,6 +120,10 @@ def test_a_field_off_the_list_never_leaves_server_info(secret: str, name: str) -
         "api_key=None, admin_api_key=None, enable_ssl_refresh=False",
         '"image_token_id": 248056, "boi_token_index": 200080',
         "secretKeyRef: {name: s, key: k}",
+        "--api-server-count 4 --admission-queue 3 --ssl-keyfile /etc/k.pem",
+        "two_pass=True, token=34, pwd=/root, first-pass 2",
+        "ps -u root -p 123; kill -p 3; ssh -p 22 h; numastat -p 1234",
+        "PWD=/root/sglang OLDPWD=/",
     ],
 )
 def test_what_is_no_secret_stays(text: str) -> None:
@@ -135,7 +153,23 @@ def test_a_password_in_an_address_is_dropped() -> None:
 
 
 @pytest.mark.parametrize(
-    "part", ["a", "--", 'api_key="', "://a:", "eyJa-", "_token", "Bearer ", "name: ", "-----BEGIN"]
+    "part",
+    [
+        "a",
+        "--",
+        'api_key="',
+        "://a:",
+        "eyJa-",
+        "_token",
+        "Bearer ",
+        "name: ",
+        "-----BEGIN",
+        "mysql a ",
+        "curl -u ",
+        "--ap",
+        "token=",
+        '["auth":',
+    ],
 )
 def test_scrubbing_takes_linear_time(part: str) -> None:
     small, large = part * (100_000 // len(part)), part * (800_000 // len(part))

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
 from tools.errors import Undecided
-from tools.evidence import Evidence
+from tools.evidence import Evidence, learn
 from tools.host import Command, Output
 from tools.probe import Facts, Probe
+from tools.probes.gpus import ReadGpus
+from tools.probes.launch import ReadLaunch
 from tools.rule import Cleared, Effect, Finding, Rule, Where, rule
 from tools.verdict import Interest, judge
 
@@ -205,4 +208,104 @@ def test_two_rules_that_exclude_one_cause_are_told_as_one() -> None:
     assert (one.why, one.evidence) == (
         "the card is warm, so it was not idle; it is loud",
         ("E1", "E2"),
+    )
+
+
+@rule(cause="cpu_contention")
+def loud_neighbours(noise: Noise) -> Finding:
+    """Neighbours are loud."""
+    return Finding(f"{noise.db:.0f} dB.", confidence=0.9, slows=frozenset({"decode"}))
+
+
+def test_a_load_slows_no_server_where_none_runs() -> None:
+    noise = Evidence("E2", ReadNoise(), "host", Output(), Noise(db=90))
+    assert judge([noise], [loud_neighbours], PROBES).cause == "cpu_contention"
+    alone = judge(
+        [lost(1, ReadLaunch(), "no model server is running here"), noise], [loud_neighbours], PROBES
+    )
+    assert (alone.cause, len(alone.findings)) == (None, 1)
+    assert "No model server was seen" in alone.headline
+
+
+def open_rule(suspicion: float) -> Rule:
+    def undecided(noise: Noise) -> Finding | None:
+        """Something is left open."""
+        raise Undecided("that may be it", settle="try it", suspicion=suspicion)
+
+    return rule(cause="pcie_gen_low_under_load")(undecided)
+
+
+def lost(number: int, probe: Probe[Any], says: str) -> Evidence:
+    return learn(number, probe, "host", Output(stdout=json.dumps({"absent": says})))
+
+
+def test_what_everything_hangs_on_and_was_not_seen_is_the_headline() -> None:
+    launch = lost(1, ReadLaunch(port=1), "no model server on port 1; there is sglang on port 30000")
+    gpus = lost(2, ReadGpus(), "nvidia-smi is not installed there")
+    noise = Evidence("E3", ReadNoise(), "host", Output(), Noise(db=40))
+    assert judge([launch, gpus, noise], [open_rule(0.15)], PROBES).headline == (
+        "No model server was seen, so little can be judged:"
+        " Not there: no model server on port 1; there is sglang on port 30000."
+    )
+    assert "No GPU was seen" in judge([gpus, noise], [open_rule(0.15)], PROBES).headline
+    assert "may be it" in judge([launch, gpus, noise], [open_rule(0.5)], PROBES).headline
+    assert "was seen, so" not in judge([noise], [open_rule(0.15)], PROBES).headline
+
+
+def found_as(cause: str, *, benign: bool = False, confidence: float = 0.9) -> Rule:
+    @rule(cause=cause)
+    def found(heat: Heat) -> Finding:
+        """Something is true."""
+        return Finding("It is so.", benign=benign, confidence=confidence)
+
+    return found
+
+
+def test_a_fault_that_costs_nothing_is_no_fault_and_answers_only_who_asks_for_it() -> None:
+    rules = (found_as("cuda_graph_bs_exceeded", benign=True),)
+    looks = [seen(1, Heat(celsius=30))]
+    asked = Interest(suspects=frozenset({"sglang"}))
+    verdict = judge(looks, rules, PROBES, asked)
+    assert (verdict.category, verdict.cause) == ("inconclusive", None)
+    assert [one.category for one in verdict.asides] == ["no_fault"]
+    named = Interest(suspects=frozenset({"cuda_graph_bs_exceeded"}))
+    assert judge(looks, rules, PROBES, named).category == "no_fault"
+
+
+def test_a_suspicion_orders_what_is_true_and_proves_nothing() -> None:
+    looks = [seen(1, Heat(celsius=30))]
+    asked = Interest(suspects=frozenset({"moe_config_missing"}))
+    weak, strong = (
+        judge(looks, (found_as("moe_config_missing", confidence=sure),), PROBES, asked)
+        for sure in (0.49, 0.51)
+    )
+    assert (weak.category, strong.category) == ("inconclusive", "config")
+
+
+def test_a_faint_doubt_sends_nobody_testing() -> None:
+    def doubt(suspicion: float) -> Rule:
+        @rule(cause="power_cap_low")
+        def asks(heat: Heat) -> Finding:
+            """Something may be so."""
+            raise Undecided("who knows", settle="a long test", suspicion=suspicion)
+
+        return asks
+
+    looks = [seen(1, Heat(celsius=30))]
+    assert judge(looks, (doubt(0.09),), PROBES).next_test is None
+    assert judge(looks, (doubt(0.1),), PROBES).next_test == "a long test"
+    crashed = Interest(aspects=frozenset({"crash"}))
+    assert judge(looks, (doubt(0.1),), PROBES, crashed).next_test is None
+
+
+def test_the_next_look_says_what_a_person_would_type() -> None:
+    class ReadTyped(ReadNoise):
+        """Read the noise: all of it.
+
+        Like: noise --all
+        """
+
+    verdict = judge([], (capped,), {"ReadTyped": ReadTyped})
+    assert verdict.next_test == (
+        "Let me see what `noise --all` prints, to read the noise; 1 hypotheses wait for it (ReadTyped)."
     )

@@ -16,6 +16,7 @@ from tools.errors import CaseError
 from tools.evidence import Evidence, learn, read_back
 from tools.host import Output
 from tools.probe import Probe
+from tools.secrets import scrub
 
 
 class KeptOutput(BaseModel):
@@ -38,7 +39,7 @@ class KeptOutput(BaseModel):
 
     def output(self) -> Output:
         """Return the output as it was."""
-        streams = {"stdout": "\n".join(self.stdout), "stderr": "\n".join(self.stderr)}
+        streams = {"stdout": _text(self.stdout), "stderr": _text(self.stderr)}
         return Output(**(self.model_dump() | streams))
 
 
@@ -77,7 +78,7 @@ class Case(BaseModel):
                 if look.probe
                 else {},
                 source=look.source,
-                command=look.probe.command().shown() if look.probe else "",
+                command=scrub(look.probe.command().shown()) if look.probe else "",
                 output=KeptOutput.of(look.output),
             )
             for look in evidence
@@ -93,9 +94,10 @@ class Case(BaseModel):
             if isinstance(raw, dict) and "schema" in raw:
                 raw["schema_"] = raw.pop("schema")
             return cls.model_validate(raw)
-        except ValueError as why:
+        except (ValueError, RecursionError) as why:
             first = why.errors()[0] if isinstance(why, ValidationError) else None
-            what = f"{'.'.join(map(str, first['loc']))}: {first['msg']}" if first else str(why)
+            place = ".".join(map(str, first["loc"])).rstrip("_") if first else ""
+            what = f"{place}{': ' if place else ''}{first['msg']}" if first else str(why)
             raise CaseError(f"{name} is no case file of perfsleuth ({what}).") from None
 
     def dump(self) -> str:
@@ -119,8 +121,14 @@ class Case(BaseModel):
         try:
             probe = probes[one.probe].model_validate(one.arguments)
         except ValidationError as why:
-            raise CaseError(f"Look {one.id} of the case: {why.errors()[0]['msg']}.") from None
+            what = why.errors()[0]["msg"].removeprefix("Value error, ")
+            raise CaseError(f"Look {one.id[:40]} of the case, {one.probe}: {what}.") from None
         return learn(number, probe, one.source, output)
+
+
+def _text(lines: Sequence[str]) -> str:
+    """Join lines; half a surrogate, which JSON can hold and no host can print, is replaced."""
+    return "\n".join(lines).encode("utf-8", "replace").decode("utf-8")
 
 
 def _lines(text: str) -> list[str]:

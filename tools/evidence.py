@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from tools.engine.prompts import without_words
 from tools.errors import Absent, Failed, HostError, ProbeError
+from tools.harmless import harmless
 from tools.host import Host, Output
 from tools.probe import Facts, Probe
 from tools.secrets import scrub
+from tools.sglang.args import clean_dumps
 
 AnyProbe = Probe[Any]
+
+FELL = "reading it fell over what it holds"
+_SENTENCE = 1000  # characters of why there is no answer
 
 
 @dataclass(frozen=True)
@@ -37,9 +43,7 @@ class Evidence:
 def learn(number: int, probe: AnyProbe, source: str, output: Output) -> Evidence:
     """Read one raw answer: secrets are dropped first, then facts or a trouble are drawn from it."""
     name = f"E{number}"
-    kept = output.model_copy(
-        update={"stdout": probe.clean(output.stdout), "stderr": probe.clean(output.stderr)}
-    )
+    source, kept = scrub(source), _cleaned(output, probe.clean)
     if kept.lost:
         return Evidence(name, probe, source, kept, trouble=kept.lost)
     try:
@@ -50,6 +54,20 @@ def learn(number: int, probe: AnyProbe, source: str, output: Output) -> Evidence
         return Evidence(name, probe, source, kept, trouble=f"Failed: {why}")
     except ProbeError as why:
         return Evidence(name, probe, source, kept, trouble=f"Unreadable: {why}")
+    except Exception as why:  # noqa: BLE001 - one answer that no parser foresaw must not end the others
+        fell = f"Unreadable: {FELL} ({type(why).__name__}), which is a fault to report"
+        return Evidence(name, probe, source, kept, trouble=fell)
+
+
+def _cleaned(output: Output, clean: Callable[[str], str]) -> Output:
+    # any text can quote a server's arguments, whoever reads it
+    return output.model_copy(
+        update={
+            "stdout": clean(clean_dumps(output.stdout)),
+            "stderr": clean(output.stderr),
+            "lost": harmless(scrub(output.lost[:_SENTENCE])),
+        }
+    )
 
 
 def read_back(
@@ -58,11 +76,9 @@ def read_back(
     """Read a text that somebody gave; `said` is why no probe reads it, or what of it was not read."""
     if probe is not None:
         return replace(learn(number, probe, source, output), note=said)
-    kept = output.model_copy(
-        update={"stdout": scrub(output.stdout), "stderr": scrub(output.stderr)}
-    )
+    kept = _cleaned(output, without_words)  # what nobody knows may be a log, with prompts in it
     return Evidence(
-        f"E{number}", None, source, kept, trouble=said or "no probe recognises this text"
+        f"E{number}", None, scrub(source), kept, trouble=said or "no probe recognises this text"
     )
 
 

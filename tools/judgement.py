@@ -9,9 +9,8 @@ from typing import Any
 from tools.errors import Undecided
 from tools.knowledge import Category
 from tools.known import Known
-from tools.probe import Probe, facts_of
+from tools.probe import Facts, Probe, facts_of
 from tools.rule import Cleared, Finding, Need, Rule
-
 
 _FAULTS = ("hardware", "config", "software_bug", "workload")
 
@@ -74,6 +73,8 @@ class Unchecked:
 
 Judgement = Confirmed | RuledOut | Unchecked
 
+FELL = "the rule fell over these facts"
+
 
 def judge_each(
     rules: Sequence[Rule], known: Known, probes: Mapping[str, type[Probe[Any]]]
@@ -93,19 +94,46 @@ def judge_one(rule: Rule, known: Known, probes: Mapping[str, type[Probe[Any]]]) 
     """Give a rule the facts it needs, and take its word."""
     given = {need.name: known.get(need.facts) for need in rule.needs}
     missing = tuple(need for need in rule.needs if not need.optional and given[need.name] is None)
-    if missing:
-        return _lacks(rule, missing, known, probes)
+    mixed, given = _apart(rule, given)
+    if missing or mixed:
+        return _lacks(rule, missing, known, probes) if missing else _of_two_machines(rule, mixed)
     used = tuple(facts for facts in given.values() if facts is not None)
     try:
         outcome = rule.judge(**given)
     except Undecided as why:
         return Unchecked(rule, known.cited(used), why.why, why.settle, why.suspicion)
+    except Exception as why:  # noqa: BLE001 - facts that no rule foresaw must not end the others
+        fell = f"{FELL} ({type(why).__name__}), which is a fault to report"
+        return Unchecked(rule, known.cited(used), fell, "")
     if outcome is None:
         return RuledOut(rule, known.cited(used))
     cited = known.cited(outcome.shown_by or used)
     if isinstance(outcome, Cleared):
         return RuledOut(rule, cited, outcome.why)
     return Confirmed(rule, cited, outcome)
+
+
+def _of_two_machines(rule: Rule, mixed: str) -> Unchecked:
+    why = f"the texts are of different machines: {mixed}"
+    return Unchecked(rule, (), why, "the files of each machine by themselves", suspicion=0.02)
+
+
+def _apart(rule: Rule, given: dict[str, Facts | None]) -> tuple[str, dict[str, Facts | None]]:
+    """Say why a rule cannot judge facts of two machines, and return what it may be given.
+
+    A rule may judge cards that are kept apart, by themselves alone: whose machine the other facts
+    tell of is not known.
+    """
+    needed = [facts for need in rule.needs if not need.optional and (facts := given[need.name])]
+    mixed = [facts for facts in needed if facts.mixed]
+    alone = len(needed) == 1 and needed[0].keeps_apart
+    if mixed and not alone:
+        return mixed[0].mixed, given
+    optional = {need.name for need in rule.needs if need.optional}
+    dropped = {
+        name for name in optional if mixed or ((facts := given[name]) is not None and facts.mixed)
+    }
+    return "", {name: None if name in dropped else facts for name, facts in given.items()}
 
 
 def _lacks(

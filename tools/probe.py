@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from functools import cache
 from typing import Any, ClassVar, Generic, Self, TypeVar, get_type_hints
 
@@ -21,7 +22,14 @@ class Facts(BaseModel):
     last value that is not None wins.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, allow_inf_nan=False)
+
+    keeps_apart: ClassVar[bool] = False  # facts of two machines stay distinct in it
+
+    @property
+    def mixed(self) -> str:
+        """Say why these facts cannot be of one machine; empty where nothing speaks against it."""
+        return ""
 
     def merged(self, other: Self) -> Self:
         """Return these facts completed by others of the same type, which win where both speak."""
@@ -43,6 +51,26 @@ def _joined(old: Any, new: Any) -> Any:
 
 
 F = TypeVar("F", bound=Facts)
+
+# What reading a text of any shape may raise; pydantic's ValidationError is a ValueError.
+_STRANGE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+_DIGITS = 20  # of a whole number that somebody counted
+
+
+def _whole(text: str) -> int | None:
+    return int(text) if len(text) <= _DIGITS else None
+
+
+def _number(text: str) -> float | None:
+    number = float(text)
+    return number if math.isfinite(number) else None
+
+
+def _nothing(_: str) -> None:
+    """NaN and Infinity are no JSON, and no measurement."""
+
+
+JSON = json.JSONDecoder(parse_int=_whole, parse_float=_number, parse_constant=_nothing)
 
 
 class Probe(BaseModel, Generic[F]):
@@ -90,7 +118,10 @@ class Probe(BaseModel, Generic[F]):
             raise Failed(
                 said[-1][:300] if said else f"ended with status {output.status} and said nothing"
             )
-        return self.parse(output.stdout)
+        try:
+            return self.parse(output.stdout)
+        except _STRANGE as why:
+            raise Unreadable(f"it holds what no reader foresaw ({type(why).__name__})") from why
 
 
 @cache
@@ -108,7 +139,7 @@ def told(stdout: str) -> dict[str, Any]:
     A script that finds nothing prints {"absent": why}, one that may not look {"failed": why}.
     """
     try:
-        said = json.loads(stdout)
+        said = JSON.decode(stdout)
     except (ValueError, RecursionError):
         raise Unreadable("the answer is not the JSON that was asked for") from None
     if not isinstance(said, dict):

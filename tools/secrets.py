@@ -7,6 +7,7 @@ the probes use while they read. Every pattern here is linear: quantifiers are bo
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 DROPPED = "<dropped>"
 
@@ -18,9 +19,9 @@ _NAME = (
     r"(?:api[_-]?key|access[_-]?key|secret|passw(?:or)?d|passphrase|credential|webhook"
     r"|private[_-]?key|watermark[_-]key|auth[_-]?key|encryption[_-]?key"
     r"|(?<!eos[_-])(?<!bos[_-])(?<!pad[_-])(?<!unk[_-])(?<!per[_-])(?<!stop[_-])(?<!image[_-])"
-    rf"(?<=[_-])token{_TAIL})"
+    rf"(?<=[_-])token{_TAIL}|(?<=[_-])(?:pwd|pass)(?!\w))"
 )
-_HINTS = ("key", "secret", "passw", "passphrase", "credential", "token", "webhook", "header")
+_HINTS = ("key", "secret", "pass", "pwd", "credential", "token", "webhook", "header", "auth")
 _BENIGN = (
     r"(?!\\{0,4}[\"']?(?:None|null|True|true|False|false|<dropped>)(?![\w-]))"
     r"(?!\\{0,4}[\"']?<dropped>|\"\"|''|[{\[])"
@@ -28,7 +29,9 @@ _BENIGN = (
 _VALUE = r"(?:(?P<q>\\{0,4}[\"'])(?:(?!(?P=q)|[\r\n]).)*+|[^\s,;)}\]\"'\\&\0]++)"
 _END = r"\\{0,4}[\"']?\s{0,8}+[:=]\s{0,8}+"  # of a name: quote, colon or equals sign
 
-_NAMED = re.compile(rf"(?i)({_NAME}[\w.-]{{0,40}}{_END}){_BENIGN}{_VALUE}")
+_LIST = r"(?:\[\s{0,4}+(?=\\{0,4}[\"']))?"  # vLLM takes several keys
+
+_NAMED = re.compile(rf"(?i)({_NAME}[\w.-]{{0,40}}{_END}{_LIST}){_BENIGN}{_VALUE}")
 _FLAG = re.compile(
     rf"(?i)((?<![\w-])--?[\w-]{{0,40}}(?:{_NAME}|(?<=-)token{_TAIL}|(?<=-)header)[\w-]{{0,20}}"
     r"(?:=|\s{1,8}+(?:-\s{1,4}+)?+|\0|\\{0,4}[\"']\s{0,8}+,\s{0,8}+(?=\\{0,4}[\"'])))"
@@ -39,7 +42,20 @@ _PAIR = re.compile(  # Kubernetes and docker: name: HF_TOKEN, value: ...
     rf"\\{{0,4}}[\"']?\s{{0,8}}+,?\s{{0,80}}+\\{{0,4}}[\"']?value{_END}){_BENIGN}{_VALUE}"
 )
 _QUOTED_TOKEN = re.compile(
-    rf"(?i)([\"']token\\{{0,4}}[\"']\s{{0,8}}+:\s{{0,8}}+)(?=\\{{0,4}}[\"'][^\"']{{12}}){_VALUE}"
+    rf"(?i)([\"'](?:token|auth|pwd|bearer)\\{{0,4}}[\"']\s{{0,8}}+:\s{{0,8}}+)"
+    rf"(?=\\{{0,4}}[\"'][^\"']{{12}}){_VALUE}"
+)
+_BARE_TOKEN = re.compile(rf"(?i)((?<![\w#-])(?:token|pwd)=)(?=[^\s,;&]{{8}})(?!/){_VALUE}")
+_SHORT = re.compile(  # what argparse takes for --api-key, --admin-api-key and --ssl-keyfile-password
+    r"(?i)((?<![\w-])--(?:api?-?(?:ke?)?|adm(?:in?(?:-(?:api?(?:-(?:ke?)?)?)?)?)?|ssl-keyfile-[a-z]{1,8})"
+    r"(?:=|\s{1,8}+|\0|\\{0,4}[\"']\s{0,8}+,\s{0,8}+(?=\\{0,4}[\"'])))"
+    rf"(?!--|\|){_BENIGN}{_VALUE}"
+)
+_TOOL = re.compile(  # what programs take on their command line without a name that tells
+    r"((?:\b(?:mysql|mariadb)\w{0,12}+(?: [^\s|]{1,80}+){0,6}? -p|\bsshpass -p ?"
+    r"|\bredis-cli(?: [^\s|]{1,80}+){0,6}? -a "
+    r"|\bcurl(?: [^\s|]{1,200}+){0,8}? (?:-u|--user|--proxy-user)[ =][^\s:]{1,80}+:"
+    r"|\b(?:docker|podman) login(?: [^\s|]{1,80}+){0,6}? (?:-p|--password)[ =]))(?!<dropped>)[^\s]++"
 )
 _BEARER = re.compile(r"(?i)\b(bearer|basic)(\s{1,4}+|%20)[\w.~+/=-]{8,}+")
 _HEADER = re.compile(
@@ -68,23 +84,31 @@ _BLOCK = re.compile(
 
 def scrub(text: str) -> str:
     """Replace what has the shape of a secret; the text around it stays as it was."""
-    if "PRIVATE KEY-----" in text:
-        text = _BLOCK.sub(rf"\1{DROPPED}", text)
     low = text.lower()
-    if "authorization" in low or "cookie" in low or "api-key" in low:
-        text = _HEADER.sub(rf"\1\2{DROPPED}", text)
-    if "bearer" in low or "basic" in low:
-        text = _BEARER.sub(rf"\1\2{DROPPED}", text)
-    if any(hint in low for hint in _HINTS):
-        for named in (_PAIR, _FLAG, _NAMED, _QUOTED_TOKEN):
-            text = named.sub(_dropped, text)
-    if "://" in text:
-        text = _USERINFO.sub(DROPPED, text)
-        text = _WEBHOOK.sub(rf"\1{DROPPED}", text)
-    if "&" in text or "?" in text:
-        text = _PARAMETER.sub(rf"\1{DROPPED}", text)
+    for hints, pattern, instead in _NETS:
+        if any(hint in low for hint in hints):
+            text = pattern.sub(instead, text)
     return _BARE.sub(DROPPED, text)
 
 
 def _dropped(found: re.Match[str]) -> str:
     return f"{found[1]}{found['q'] or ''}{DROPPED}"
+
+
+_FIRST = rf"\1{DROPPED}"
+# What must be in a text in lower case for a pattern to be tried, the pattern, and what it leaves.
+_NETS: tuple[tuple[tuple[str, ...], re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
+    (("private key-----",), _BLOCK, _FIRST),
+    (("authorization", "cookie", "api-key"), _HEADER, rf"\1\2{DROPPED}"),
+    (("bearer", "basic"), _BEARER, rf"\1\2{DROPPED}"),
+    (_HINTS, _PAIR, _dropped),
+    (_HINTS, _FLAG, _dropped),
+    (_HINTS, _NAMED, _dropped),
+    (_HINTS, _QUOTED_TOKEN, _dropped),
+    (_HINTS, _BARE_TOKEN, _dropped),
+    (("--ap", "--adm", "--ssl-k"), _SHORT, _dropped),
+    ((" -p", " -a ", " -u ", "-user", "--password"), _TOOL, _FIRST),
+    (("://",), _USERINFO, DROPPED),
+    (("hooks.slack.com",), _WEBHOOK, _FIRST),
+    (("&", "?"), _PARAMETER, _FIRST),
+)

@@ -42,8 +42,11 @@ def _(facts: Launch) -> str:
     parts += [
         f"{flags} arguments asked for" if flags is not None else "",
         f"in {facts.container}" if facts.container else "",
+        f"unit {facts.unit}" if facts.unit else "",
+        f"port {facts.port}" if facts.port else "",
     ]
-    return _joined(parts)
+    beside = f"; beside it {_some(list(facts.others))} (HOST:PORT chooses)" if facts.others else ""
+    return _joined(parts) + beside
 
 
 @brief.register
@@ -119,8 +122,12 @@ def _(facts: Topology) -> str:
 
 @brief.register
 def _(facts: Nvlinks) -> str:
-    active = sum(link.active is True for link in facts.links)
-    return f"{active} of {len(facts.links)} NVLinks active" if facts.links else "no NVLink"
+    lanes, told = len({(one.gpu, one.link) for one in facts.links}), facts.active()
+    errors = [one.errors for one in facts.links if one.errors is not None]
+    return _joined([
+        f"{sum(told.values())} of {len(told)} NVLinks active" if told else f"{lanes or 'no'} NVLinks",
+        f"{sum(errors)} errors since the driver was loaded" if errors else "",
+    ])  # fmt: skip
 
 
 @brief.register
@@ -130,6 +137,7 @@ def _(facts: KernelLog) -> str:
         ", ".join(f"Xid {code} {n}x" for code, n in xids.items()) or "no Xid",
         f"{len(facts.aer)} PCIe error reports" if facts.aer else "no PCIe errors",
         f"{len(facts.io_page_faults)} IOMMU faults" if facts.io_page_faults else "",
+        f"{facts.oom_kills} process(es) killed for want of memory" if facts.oom_kills else "",
     ])  # fmt: skip
 
 
@@ -182,7 +190,8 @@ def _(facts: ModelConfig) -> str:
 @brief.register
 def _(facts: SourceLines) -> str:
     places = [f"{line.path}:{line.line}" for line in facts.found]
-    return f"{facts.needle}: {_some(places)}" if places else f"{facts.needle}: nowhere"
+    where = f"nowhere in {facts.version}" if facts.version else "nowhere"
+    return f"{facts.needle}: {_some(places) or where}"
 
 
 @brief.register

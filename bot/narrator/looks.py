@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from bot.narrator.briefs import brief
 from bot.narrator.line import Line
 from bot.question import Question
+from tools.engine import Claim
 from tools.evidence import AnyProbe, Evidence
 from tools.rule import Aspect
 
@@ -57,11 +58,24 @@ def title(probe: AnyProbe | None) -> str:
     )
 
 
-def look(seen: Evidence) -> Iterator[Line]:
-    """Tell one look."""
+def look(seen: Evidence, before: Collection[str] = ()) -> Iterator[Line]:
+    """Tell one look; a trouble that was told `before` is not spelled out again."""
     took = seen.output.took_s if seen.output else None
+    if isinstance(seen.facts, Claim):
+        yield Line("look", "What you say yourself", (seen.id,))
+        yield Line("said", _claimed(seen.facts))
+        return
     name = title(seen.probe) if seen.probe else f"{seen.source}: {title(None)}"
     yield Line("trouble" if seen.trouble else "look", name, (seen.id,), took)
     said = seen.trouble or (brief(seen.facts) if seen.facts else "")
+    if seen.trouble and seen.trouble in before:
+        said = "the same trouble as above"
     for text in filter(None, (said, seen.note)):
         yield Line("said", text)
+
+
+def _claimed(claim: Claim) -> str:
+    rates = ((claim.now_tok_s, "now"), (claim.before_tok_s, "before, or elsewhere"))
+    parts = [f"{rate:g} tok/s {when}" for rate, when in rates if rate]
+    many = claim.in_parallel
+    return ", ".join([*parts, *([f"{many} requests in parallel"] if many else [])])

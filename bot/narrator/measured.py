@@ -51,7 +51,15 @@ def _claim(room: Headroom) -> Iterator[Line]:
             "text", f"{claimed:g} tok/s is within reach: today you are at {share} of the ceiling."
         )
         return
-    beyond = room.accept_len_max is not None and needed > room.accept_len_max
+    if room.accept_len_max is None:
+        yield Line(
+            "text",
+            f"It will not be {claimed:g} tok/s: at {room.measured_tok_s:.0f} you are at {share} of what this"
+            " decode can give without speculation. Fewer bytes for each token (a smaller weight format), or drafts,"
+            " change that.",
+        )
+        return
+    beyond = needed > room.accept_len_max
     bound = f", and none above {room.accept_len_max:g} is possible" if beyond else ""
     yield Line(
         "text",

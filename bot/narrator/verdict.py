@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from bot.narrator.line import Line, Part
@@ -19,6 +20,7 @@ CATEGORIES = {
     "no_fault": "Nothing is wrong here",
     "inconclusive": "Not decided",
 }
+_NO_STEP = re.compile(r"^none\b")  # a remedy of the catalogue that says what to do instead
 _WORDED_SHOWN = 14
 _REASONS_SHOWN = 6
 _NAMES_SHOWN = 3
@@ -41,7 +43,8 @@ def verdict(judged: Verdict) -> Iterator[Part]:
     if best:
         yield from _todo(best)
     if judged.next_test:
-        yield Line("heading", "The one test that decides")
+        look = judged.next_test.startswith("Let me ")  # it helps, and may not decide
+        yield Line("heading", "What to look at next" if look else "The one test that decides")
         yield Line("item", judged.next_test)
     yield from _also("Also found", judged.findings[1:] if best else judged.findings)
     yield from _also("True, and not the cause", judged.asides)
@@ -75,6 +78,7 @@ def _figures(found: Confirmed) -> str:
 def _todo(found: Confirmed) -> Iterator[Line]:
     finding, cause = found.finding, found.rule.cause
     steps = [step for step in finding.remedy or cause.remedy if step != "none"]
+    steps = [_NO_STEP.sub("Nothing needs repair", step) for step in steps]
     if not steps:
         return
     yield Line("heading", "What to do")

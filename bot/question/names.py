@@ -6,13 +6,16 @@ import re
 from collections.abc import Collection
 
 _WORD = re.compile(
-    r"""(?: ^ | (?<=[\s("'`@]) )
+    r"""(?: ^ | (?<=[\s("'`@]) | (?<=://) )
         ( (?:[\w.-]+@)? [A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])? (?:\.[A-Za-z0-9-]+)* )
         (?: :(\d{2,5}) )?
-        (?= $ | [\s,;?!)"'`] | \.(?:\s|$) )""",
+        (?= $ | [\s,;?!)"'`/] | \.(?:\s|$) )""",
     re.VERBOSE,
 )
 _PORTS = 65535
+_PORT = re.compile(
+    r"\bport[ :=]{1,3}(\d{4,5})(?![\d:.]*[:.]\d)", re.IGNORECASE
+)  # no PCIe port 0000:80:01.1
 _BEFORE_A_HOST = re.compile(
     r"\b(?:on|at|host|server|node|box|machine|for|of|check|diagnose|is)\s+$", re.IGNORECASE
 )
@@ -29,7 +32,7 @@ _NO_HOST = re.compile(
 
 
 def hosts(text: str, known: Collection[str]) -> tuple[tuple[str, ...], int | None]:
-    """Return the hosts that are named, in order, and the first port given with one."""
+    """Return the hosts that are named, in order, and the first port given with one, or by itself."""
     by_name = {name.lower(): name for name in known}
     found: dict[str, int | None] = {}
     for match in _WORD.finditer(text):
@@ -39,7 +42,9 @@ def hosts(text: str, known: Collection[str]) -> tuple[tuple[str, ...], int | Non
             found.setdefault(by_name[name.lower()], port)
         elif not known and _could_be(name, text[: match.start()], port):
             found.setdefault(name, port)
-    return tuple(found), next((port for port in found.values() if port), None)
+    ports = [port for port in found.values() if port]
+    ports += [int(port) for port in _PORT.findall(text) if 0 < int(port) <= _PORTS]
+    return tuple(found), ports[0] if ports else None
 
 
 def _could_be(name: str, before: str, port: int | None) -> bool:

@@ -44,7 +44,8 @@ _SUSPECTS: dict[str, str] = {
     "memory": r"\becc\b | memory\ clock | bandwidth",
     "gpu": r"utili[sz]ation | another\ job | mining | \bshared\b | other\ processes | occupied",
     "client": r"\bclients? | \bbenchmark | in\ flight | max-concurrency",
-    "measurement": r"log\ shows | \bswings?\b | hit\ rate | \bmetric",
+    "measurement": r"log\ shows | \bswings?\b | hit\ rate | \bmetric | \bjump(s|ing)?\b | fluctuat | errati"
+    r" | up\ and\ down | input\ throughput | gen\ throughput",
     "host_mem": r"\bswap | /dev/shm | shared\ memory | \bram\b",
     "storage": r"\bdisks?\b | nvme | \bssds? | \braid | loading\ (the\ )?models?",
     "driver": r"\bdriver | \bxid\b",

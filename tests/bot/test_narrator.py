@@ -95,6 +95,11 @@ def test_a_look_that_failed_says_why() -> None:
     ]
 
 
+def test_a_trouble_is_spelled_out_once() -> None:
+    seen = Evidence("E4", ReadHeat(), "h", Output(status=1), trouble="Failed: no")
+    assert [line.text for line in look(seen, {"Failed: no"})][1] == "the same trouble as above"
+
+
 def test_the_verdict_leads_with_cause_and_cost_and_cites_its_evidence() -> None:
     parts = told()
     lead = next(part for part in parts if part.kind == "verdict")

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import os
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -217,3 +220,29 @@ def test_a_command_in_the_language_of_the_user_is_asked_in_english(host: Host) -
 
 def test_commands_leave_the_machine_to_others(host: Host) -> None:
     assert int(one(host, Ask("nice")).stdout) >= min(5, os.nice(0) + 5)
+
+
+def orphans() -> list[str]:
+    """The dead that were handed to this process and that nobody has reaped."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            state, parent, *_ = path.read_text().rpartition(")")[2].split()
+            found += [path.parent.name] if (state, parent) == ("Z", str(os.getpid())) else []
+    return found
+
+
+@pytest.fixture
+def adopting() -> Iterator[None]:
+    """Be to all orphans below what process 1 is in a container: one that never reaps."""
+    prctl = ctypes.CDLL(None, use_errno=True).prctl
+    assert prctl(36, 1, 0, 0, 0) == 0, "PR_SET_CHILD_SUBREAPER"
+    yield
+    prctl(36, 0, 0, 0, 0)
+
+
+@pytest.mark.usefixtures("adopting")
+def test_nothing_dead_is_left_where_nobody_reaps(host: Host) -> None:
+    assert one(host, Ask("echo", "x")).stdout == "x\n"
+    time.sleep(0.5)
+    assert orphans() == []

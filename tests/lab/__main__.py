@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -28,6 +29,7 @@ def main() -> int:
     if not sshd.SSHD:
         print(sshd.MISSING, file=sys.stderr)
         return 3
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # its servers end with it, too
     folder = asked.folder or Path(tempfile.mkdtemp(prefix="perfsleuth-lab-"))
     lab, engine = Lab(folder), Engine(folder)
     lab.mood(mood)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 import urllib.request
@@ -13,7 +14,7 @@ import pytest
 
 from tests.lab import sshd
 from tests.lab.engine import Engine
-from tests.lab.sshd import Lab
+from tests.lab.sshd import Lab, alive, descendants
 from tools.evidence import Evidence, ask
 from tools.hosts.ssh import SshHost
 from tools.nvidia.gpus import Gpus
@@ -94,7 +95,8 @@ def test_the_server_looks_and_answers_like_one(engine: Engine) -> None:
     assert "The server is fired up" in engine.log.read_text()
 
 
-def test_the_lab_tells_how_to_reach_it_and_ends_without_a_trace() -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_lab_tells_how_to_reach_it_and_ends_without_a_trace(number: int) -> None:
     if not sshd.SSHD:
         pytest.skip(sshd.MISSING)
     root = Path(__file__).parents[2]
@@ -115,7 +117,10 @@ def test_the_lab_tells_how_to_reach_it_and_ends_without_a_trace() -> None:
             stdin=subprocess.DEVNULL,
             check=False,
         )
-        process.send_signal(2)
+        servers = descendants(process.pid)
+        process.send_signal(number)
         assert process.wait(10) == 0
     assert "RTX A6000" in done.stdout
     assert not Path(by_hand[2]).exists()
+    assert servers
+    assert not [pid for pid in servers if alive(pid)]

@@ -110,3 +110,35 @@ def test_uptime_is_read_in_each_form(text: str, up_s: float, load: float) -> Non
 ])  # fmt: skip
 def test_other_texts_tell_no_machine(text: str) -> None:
     assert not ReadMachine().recognises(text)
+
+
+def test_clocks_counted_by_uniq_and_the_files_of_cpufreq_are_read() -> None:
+    text = (
+        "$ cat /sys/devices/system/cpu/cpufreq/policy0/scaling_driver\nacpi-cpufreq\n"
+        "$ grep MHz /proc/cpuinfo | sort | uniq -c\n      3 cpu MHz\t\t: 800.000\n      1 cpu MHz\t\t: 2900.000\n"
+    )
+    machine = ReadMachine().parse(text)
+    assert machine.scaling_driver == "acpi-cpufreq"
+    assert machine.mhz_now == (800.0, 800.0, 800.0, 2900.0)
+    khz = "$ cat /sys/devices/system/cpu/cpu*/cpufreq/scaling_cur_freq\n3798012\n800000\n"
+    assert ReadMachine().parse(khz).mhz_now == (3798.012, 800.0)
+
+
+def test_a_library_that_refuses_the_kernel_module_is_read() -> None:
+    refused = ReadMachine().parse(
+        "Failed to initialize NVML: Driver/library version mismatch\nNVML library version: 575.57\n"
+    )
+    assert (refused.nvidia_mismatch, refused.nvidia_library) == (True, "575.57")
+    loaded = ReadMachine().parse(
+        "NVRM version: NVIDIA UNIX x86_64 Kernel Module  570.133.20  Sun Mar 23 01:51:50 UTC 2025\n"
+    )
+    assert loaded.nvidia_module == "570.133.20"
+    assert refused.merged(loaded).nvidia_mismatch
+
+
+def test_a_container_below_a_proxmox_kernel_is_told_by_two_texts_of_it() -> None:
+    virt = ReadMachine().parse("$ systemd-detect-virt\nlxc\n")
+    kernel = ReadMachine().parse("$ uname -a\nLinux c 6.8.12-9-pve #1 SMP PREEMPT_DYNAMIC x86_64\n")
+    assert virt.merged(kernel).guest_of == "proxmox"
+    assert kernel.merged(virt).guest_of == "proxmox"
+    assert kernel.guest_of is None

@@ -184,3 +184,11 @@ def test_a_rule_is_told_what_the_slow_link_costs_or_nothing() -> None:
     without_traffic = link_loss(seen(log=None))
     assert without_traffic
     assert without_traffic.decode_pct.mid == pytest.approx(-3.5, abs=0.11)
+
+
+def test_boards_that_are_wired_by_nvlink_need_no_look_at_it() -> None:
+    wired = Gpus(samples=tuple(GpuSample(index=n, name="NVIDIA A100-SXM4-80GB") for n in (0, 1)))
+    assert seen(gpus=wired, topology=None).link().nvlink
+    bridged = Gpus(samples=tuple(GpuSample(index=n, name="NVIDIA RTX A6000") for n in (0, 1)))
+    with pytest.raises(Undecided, match="PCIe link"):
+        seen(gpus=bridged, topology=None).link()

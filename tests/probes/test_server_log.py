@@ -17,7 +17,7 @@ import pytest
 from pydantic import ValidationError
 
 from tools.engine import LogMatches, ServerLog
-from tools.errors import Absent, ProbeError, Unreadable
+from tools.errors import Absent, Failed, ProbeError, Unreadable
 from tools.host import Command, Output
 from tools.probe import Probe
 from tools.probes.log_matches import GrepServerLog
@@ -345,6 +345,15 @@ def test_a_pipe_and_a_terminal_keep_nothing_and_the_answer_says_what_to_do(tmp_p
         ask(ReadServerLog(port=port))
     os.close(terminal)
     os.close(ours)
+
+
+@pytest.mark.parametrize("user", ["root", "llm"])
+def test_open_files_that_may_not_be_read_are_a_failure_that_says_who_may(
+    tmp_path: Path, user: str
+) -> None:
+    output = faked(tmp_path, ReadServerLog(), log={"kind": "unknown"}, user=user)
+    with pytest.raises(Failed, match=r"run as (?:root|llm or root), or name the log's path"):
+        ReadServerLog().parse(output.stdout)
 
 
 def faked(folder: Path, probe: Probe[Any], **said: Any) -> Output:

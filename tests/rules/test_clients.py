@@ -179,3 +179,46 @@ def test_a_tail_far_above_the_median_is_another_s_prompt(judged: Judged) -> None
     )
     with pytest.raises(Undecided):
         judged(tail, shape, hot)
+
+
+def test_rates_of_one_request_are_taken_from_all_lines_of_a_changing_load(judged: Judged) -> None:
+    lines = tuple(DecodeLine(running=n, tok_s=46.0 * n) for n in (33, 34, 35, 36))
+    share = measurement.one_share_of_the_batch
+    found = judged(share, ServerLog(decode=lines), Claim(now_tok_s=46))
+    assert isinstance(found, Finding)
+    assert "46 tok/s for each" in found.statement
+    known = Claim(now_tok_s=46, for_each=True)
+    assert isinstance(judged(share, ServerLog(decode=lines), known), Cleared)
+
+
+def test_a_rate_that_the_log_itself_shows_is_no_stopwatch_s(judged: Judged) -> None:
+    falling = tuple(DecodeLine(running=1, tok_s=rate) for rate in (84.0, 80.0, 60.0, 44.0))
+    log = ServerLog(decode=falling, prefill=(PrefillLine(new_tokens=9000),))
+    assert isinstance(judged(measurement.rate_by_stopwatch, log, Claim(now_tok_s=44)), Cleared)
+    assert isinstance(judged(measurement.rate_by_stopwatch, log, Claim(now_tok_s=30)), Finding)
+
+
+def test_the_median_is_that_of_lines_with_as_many_requests(judged: Judged) -> None:
+    two = DecodeLine(running=2, tok_s=143.0)
+    log = gaps(0.7, 75.0).model_copy(update={"decode": (*gaps(0.7, 75.0).decode, two)})
+    found = judged(measurement.rate_over_an_idle_gap, log)
+    assert isinstance(found, Finding)
+    assert "The 2 other lines with #running-req: 1 show 75.0 tok/s" in found.statement
+
+
+def test_probes_of_health_alone_are_no_traffic(judged: Judged) -> None:
+    found = judged(measurement.rate_over_an_idle_gap, ServerLog(health_prefills=3))
+    assert isinstance(found, Finding)
+    assert found.benign
+    assert isinstance(
+        judged(measurement.rate_over_an_idle_gap, ServerLog(health_prefills=2)), Cleared
+    )
+
+
+def test_a_load_that_stays_far_below_what_is_said_to_be_sent(judged: Judged) -> None:
+    starved, log = client.client_starves_the_server, load(*[8] * 10)
+    assert isinstance(judged(starved, log, Claim(in_parallel=32)), Finding)
+    assert isinstance(judged(starved, log, Claim(in_parallel=31)), Cleared)
+    assert isinstance(judged(starved, load(*[8] * 9), Claim(in_parallel=256)), Cleared)
+    queued = load(*[8] * 10, queued=1)
+    assert isinstance(judged(starved, queued, Claim(in_parallel=256)), Cleared)

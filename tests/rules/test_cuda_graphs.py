@@ -87,3 +87,12 @@ def test_what_the_engine_resolved_by_itself_is_not_called_the_user_s_flag(judged
     found = judged(cuda_graphs.graphs_not_used, log, Launch(flags={"tp_size": 2}))
     assert isinstance(found, Finding)
     assert "engine itself" in found.statement
+
+
+def test_a_capture_that_did_not_end_proves_no_graphs(judged: Judged) -> None:
+    log = ServerLog(
+        captures=(Capture(what="decode", sizes=(1, 2, 4)),),
+        notices=(Notice(kind="start_failed", text="Capture cuda graph failed: out of memory"),),
+    )
+    with pytest.raises(Undecided, match="while graphs are captured"):
+        judged(cuda_graphs.graphs_not_used, log)

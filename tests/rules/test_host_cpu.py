@@ -104,7 +104,22 @@ def test_steal_is_contention(judged, steal, kind):
 
 @pytest.mark.parametrize(("load", "kind"), [(17.0, Finding), (16.0, Cleared)])
 def test_more_load_than_cores_is_contention(judged, load, kind):
-    assert isinstance(judged(cores_are_fought_for, Machine(load1=load, cpus=16)), kind)
+    busy = Machine(load1=load, cpus=16, idle_pct=1.0)
+    assert isinstance(judged(cores_are_fought_for, busy), kind)
+
+
+def test_a_load_average_alone_may_be_tasks_that_wait_for_a_disk(judged):
+    with pytest.raises(Undecided):
+        judged(cores_are_fought_for, Machine(load1=61.0, cpus=16))
+
+
+def test_top_tells_load_idle_and_steal_as_well(judged):
+    top = Processes(load1=141.0, idle_pct=0.4)
+    found = judged(cores_are_fought_for, Machine(cpus=64), top)
+    assert isinstance(found, Finding)
+    assert "141.0 on 64 cores" in found.statement
+    stolen = judged(cores_are_fought_for, Machine(cpus=6), Processes(steal_pct=24.0, idle_pct=28.0))
+    assert "24 %" in stolen.statement
 
 
 def test_in_lxc_the_load_may_be_the_hosts(judged):
@@ -137,3 +152,22 @@ def test_a_slow_cpu_is_never_proved_by_its_name(judged, model, suspicion):
     with pytest.raises(Undecided) as why:
         judged(cpu_is_slow, Machine(cpu_model=model))
     assert why.value.suspicion == suspicion
+
+
+def test_two_looks_at_cpu_stat_tell_what_happened_between(judged):
+    before = Machine(quota_cpus=4.0, quota_told=True, periods=512_220, throttled_periods=301_178)
+    after = before.model_copy(update={"periods": 512_520, "throttled_periods": 301_451})
+    for one, other in ((before, after), (after, before)):
+        found = judged(quota_used_up, one.merged(other))
+        assert "91% of the periods of 30 s" in found.statement
+    quiet = before.model_copy(update={"periods": 512_520})
+    assert isinstance(judged(quota_used_up, before.merged(quiet)), Cleared)
+
+
+def test_one_look_twice_and_looks_at_two_containers_tell_no_window():
+    one = Machine(quota_cpus=4.0, quota_told=True, periods=100, throttled_periods=50)
+    assert one.merged(one).throttled_delta is None
+    far = one.model_copy(update={"periods": 90_000, "throttled_periods": 60})
+    assert one.merged(far).throttled_delta is None
+    wider = one.model_copy(update={"quota_cpus": 8.0, "periods": 200, "throttled_periods": 60})
+    assert one.merged(wider).throttled_delta is None

@@ -10,6 +10,7 @@ from tools.linux.kernel import KernelLog
 from tools.linux.machine import Machine, Process, Processes, Storage
 from tools.rule import Cleared, Finding
 from tools.rules.host_memory import (
+    kernel_killed_the_server,
     log_lacks_shared_memory,
     memory_runs_short,
     one_layer_of_storage_full,
@@ -20,7 +21,8 @@ from tools.rules.host_memory import (
 @pytest.mark.parametrize(
     ("machine", "kind"),
     [
-        (Machine(swapping_pages=1), Finding),
+        (Machine(swapping_pages=256), Finding),
+        (Machine(swapping_pages=255), Cleared),
         (Machine(swapping_pages=0), Cleared),
         (Machine(mem_pressure_pct=5.1), Finding),
         (Machine(mem_pressure_pct=5.0), Cleared),
@@ -105,3 +107,12 @@ def test_a_busy_nvme_that_answers_fast_is_left_open(judged):
         judged(
             one_layer_of_storage_full, Storage(busy_pct={"nvme0n1": 99}, await_ms={"nvme0n1": 0.2})
         )
+
+
+def test_a_server_that_the_kernel_killed_lacked_host_memory(judged):
+    killed = KernelLog(oom_kills=1, oom_victims=("sglang::schedul",))
+    assert isinstance(judged(kernel_killed_the_server, killed), Finding)
+    other = KernelLog(oom_kills=1, oom_victims=("firefox",))
+    with pytest.raises(Undecided):
+        judged(kernel_killed_the_server, other)
+    assert isinstance(judged(kernel_killed_the_server, KernelLog()), Cleared)

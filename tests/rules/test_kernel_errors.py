@@ -6,6 +6,7 @@ import pytest
 
 from tools.errors import Undecided
 from tools.linux.kernel import AerLine, KernelLog, XidLine
+from tools.linux.machine import Machine
 from tools.nvidia.gpus import Gpus, GpuSample
 from tools.rule import Cleared, Finding
 from tools.rules.kernel_errors import (
@@ -13,6 +14,7 @@ from tools.rules.kernel_errors import (
     gpu_firmware_hangs,
     gpu_left_the_bus,
     library_and_module_differ,
+    library_refuses_the_module,
     program_faults,
 )
 from tools.rules.memory_health import (
@@ -167,3 +169,10 @@ def test_some_corrected_errors_are_left_open(judged, now, life):
 
 def test_no_corrected_errors_clear_the_card(judged):
     assert isinstance(judged(corrected_errors_keep_coming, gpus(ecc_corrected=0)), Cleared)
+
+
+def test_nvml_that_refuses_the_module_is_a_mismatch(judged):
+    refused = Machine(nvidia_mismatch=True, nvidia_library="575.57", nvidia_module="570.133.20")
+    found = judged(library_refuses_the_module, refused)
+    assert "kernel module 570.133.20, library 575.57" in found.statement
+    assert judged(library_refuses_the_module, Machine(nvidia_module="570.133.20")) is None

@@ -142,8 +142,21 @@ def chat(grows_ms: float) -> ServerLog:
 
 def test_a_step_that_does_not_grow_clears_long_context(judged: Judged) -> None:
     assert isinstance(judged(attention.step_grows_with_context, chat(5.0)), Cleared)
-    with pytest.raises(Undecided):
-        judged(attention.step_grows_with_context, chat(9.0))
+    assert isinstance(judged(attention.step_grows_with_context, chat(9.0)), Finding)
+
+
+def test_a_rate_that_follows_the_length_in_a_line_is_explained_by_it(judged: Judged) -> None:
+    found = judged(attention.step_grows_with_context, chat(9.0))
+    assert isinstance(found, Finding)
+    assert found.category is None
+    assert "2000 tokens and 59.0 ms at 34000" in found.statement
+    jumpy = chat(9.0)
+    slow = tuple(
+        line.model_copy(update={"tok_s": 1e3 / (59 if n in (2, 6, 7, 8) else 50)})
+        for n, line in enumerate(jumpy.decode)
+    )
+    with pytest.raises(Undecided, match="scatter"):
+        judged(attention.step_grows_with_context, ServerLog(decode=slow))
 
 
 def test_a_step_that_no_card_needs_points_to_the_build_and_proves_nothing(judged: Judged) -> None:
@@ -153,7 +166,37 @@ def test_a_step_that_no_card_needs_points_to_the_build_and_proves_nothing(judged
     assert "previous build" in why.value.settle
     assert isinstance(judged(build, ServerLog(decode=steps(119))), Cleared)
     assert isinstance(judged(build, ServerLog(decode=steps(300, graph=False))), Cleared)
+    on_cpu = Launch(flags={"device": "cpu"})
+    assert "CPU" in judged(build, ServerLog(decode=steps(119)), on_cpu).why
     assert isinstance(judged(build, ServerLog(decode=steps(300, running=5))), Cleared)
     assert isinstance(
         judged(build, ServerLog(decode=steps(300)), card("NVIDIA GB10"), Launch()), Cleared
     )
+
+
+def run(ms: float, addresses: int | None = None, **resolved: object) -> ServerLog:
+    return ServerLog(
+        decode=steps(ms), graph_addresses=addresses, resolved=resolved or {"tp_size": 2}
+    )
+
+
+def after(old: ServerLog, new: ServerLog) -> ServerLog:
+    return new.model_copy(update={"before": old.as_earlier()})
+
+
+def test_a_step_is_compared_with_that_of_the_run_before(judged: Judged) -> None:
+    compare = regressions.slower_than_the_run_before
+    assert judged(compare, run(20)) is None
+    assert isinstance(judged(compare, after(run(20, 68), run(20.9))), Cleared)
+    found = judged(compare, after(run(20, 68), run(21.1)))
+    assert isinstance(found, Finding)
+    assert "graph addresses" in found.statement
+    with pytest.raises(Undecided, match="build or the machine"):
+        judged(compare, after(run(20, 68), run(25, 68)))
+    with pytest.raises(Undecided, match="tp_size"):
+        judged(compare, after(run(20, 68, tp_size=4), run(25, tp_size=2)))
+
+
+def test_weights_in_host_memory_explain_a_long_step(judged: Judged) -> None:
+    log = ServerLog(decode=steps(1600), resolved={"cpu_offload_gb": 40})
+    assert isinstance(judged(regressions.nothing_wrong_but_slow, log), Cleared)

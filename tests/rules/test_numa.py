@@ -78,10 +78,19 @@ def test_balanced_workers_are_fine(judged):
     assert isinstance(judged(memory_on_the_far_node, looks(*rows), machine(), OFFLOAD), Cleared)
 
 
-def test_one_node_has_no_far_side(judged):
-    assert isinstance(
-        judged(memory_on_the_far_node, looks(rank()), machine(far="0"), OFFLOAD), Cleared
-    )
+def test_memory_away_from_the_only_node_with_gpus_is_remote(judged):
+    found = judged(memory_on_the_far_node, looks(rank()), machine(far="0"), OFFLOAD)
+    assert "memory on node 1, its GPU on node 0" in found.statement
+    near = looks(rank(near=6244.0, far=311.0))
+    assert isinstance(judged(memory_on_the_far_node, near, machine(far="0"), OFFLOAD), Cleared)
+    other = looks(rank(name="postgres"))
+    assert isinstance(judged(memory_on_the_far_node, other, machine(far="0"), OFFLOAD), Cleared)
+
+
+def test_a_node_of_the_gpus_own_memory_is_near(judged):
+    row = Process(pid=1, name="python3", numa_mib={"0": 10.0, "2": 6244.0})
+    one = machine(far="0,2-17")
+    assert isinstance(judged(memory_on_the_far_node, looks(row), one, OFFLOAD), Cleared)
 
 
 def test_unknown_memory_is_left_open(judged):

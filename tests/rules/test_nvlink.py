@@ -7,11 +7,12 @@ import pytest
 from tools.engine import Notice, ServerLog
 from tools.errors import Undecided
 from tools.linux.kernel import KernelLog, XidLine
+from tools.nvidia.gpus import Gpus, GpuSample
 from tools.nvidia.topology import Nvlink, Nvlinks, Pair, Topology
 from tools.rule import Cleared, Finding
+from tools.rules.fabric import fabric_not_completed, fabric_not_initialized
 from tools.rules.nvlink import (
     bridge_makes_no_contact,
-    fabric_not_initialized,
     fabric_reports_errors,
     links_count_errors,
     links_not_brought_out,
@@ -147,3 +148,17 @@ def test_error_802_is_the_fabric_manager(judged):
     )
     assert isinstance(judged(fabric_not_initialized, log), Finding)
     assert isinstance(judged(fabric_not_initialized, ServerLog(started=True)), Cleared)
+
+
+def test_a_gpu_that_has_not_joined_the_fabric_cannot_start_cuda(judged):
+    waits = Gpus(samples=(GpuSample(index=0, fabric="In Progress"),))
+    assert "In Progress" in judged(fabric_not_completed, waits).statement
+    joined = Gpus(samples=(GpuSample(index=0, fabric="Completed"),))
+    assert isinstance(judged(fabric_not_completed, joined), Cleared)
+    assert judged(fabric_not_completed, Gpus(samples=(GpuSample(index=0),))) is None
+
+
+def test_a_gpu_at_work_speaks_against_a_fabric_that_is_down(judged):
+    busy = Gpus(samples=(GpuSample(index=0, fabric="In Progress", util_pct=98.0, pstate=0),))
+    with pytest.raises(Undecided, match="at work"):
+        judged(fabric_not_completed, busy)

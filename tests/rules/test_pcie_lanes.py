@@ -42,6 +42,44 @@ def behind(port_width, link_width=8):
     )
 
 
+def both_behind(*port_widths):
+    """Two cards whose samples tell no address, each below a port of its own."""
+    devices = []
+    for number, width in enumerate(port_widths):
+        card, port = f"0000:0{number + 1}:00.0", f"0000:00:01.{number}"
+        devices += [
+            PciDevice(bdf=card, gpu=True, parent=port, cap_width=16, link_width=8),
+            PciDevice(bdf=port, port="root_port", cap_width=width, cap_gen=5, link_width=8),
+        ]
+    return PciLinks(devices=tuple(devices))
+
+
+TWO = Gpus(samples=(sample(8, 0, bdf=None), sample(8, 1, bdf=None)))
+
+
+def test_cards_without_an_address_are_split_where_all_ports_are_alike(judged):
+    assert isinstance(judged(link_narrower_than_it_should_be, TWO, both_behind(8, 8)), Cleared)
+    found = judged(board_splits_the_lanes, TWO, both_behind(8, 8))
+    assert found.benign
+    assert found.statement == "GPUs 0, 1 have x8 because their root ports offer no more."
+
+
+@pytest.mark.parametrize("ports", [(8,), (8, 16), (8, 8, 8)])
+def test_cards_without_an_address_and_unlike_ports_decide_nothing(judged, ports):
+    with pytest.raises(Undecided):
+        judged(link_narrower_than_it_should_be, TWO, both_behind(*ports))
+
+
+@pytest.mark.parametrize(("width", "kind"), [(8, Cleared), (4, Finding), (1, Finding)])
+def test_a_quarter_of_the_lanes_is_the_wrong_slot_and_no_split(judged, width, kind):
+    one = Gpus(samples=(sample(width),))
+    said = judged(link_narrower_than_it_should_be, one, behind(width, width), TP2)
+    assert isinstance(said, kind)
+    if kind is Finding:
+        assert f"a slot that gives x{width}" in said.statement
+        assert said.effect.prefill_pct[1] < -20
+
+
 def test_a_port_with_more_lanes_than_the_link_proves_it_narrow(judged):
     found = judged(link_narrower_than_it_should_be, Gpus(samples=(sample(8),)), behind(16), TP2)
     assert isinstance(found, Finding)

@@ -35,7 +35,9 @@ TP2 = Launch(flags={"tp_size": 2})
 def test_a_link_low_in_every_busy_sample_is_slow(judged):
     found = judged(link_slower_than_the_slot, gpus(*[sample(2)] * 7), TP2)
     assert isinstance(found, Finding)
-    assert found.quotes == ("GPU 3: gen 2 of 5 at 99 % in P1, 7 of 7 samples at work",)
+    assert found.quotes == (
+        "GPU 3: Gen2 of Gen5 at 99 % utilisation in P1, 7 of 7 samples at work",
+    )
     assert found.effect.prefill_pct[1] < -45
     assert found.effect.decode_pct[1] > -5
 
@@ -95,7 +97,7 @@ def test_the_bus_tells_the_maximum_where_nvml_does_not(judged):
         )
     )
     found = judged(link_slower_than_the_slot, gpus(sample(1, gpumax=None, hostmax=None)), links)
-    assert "gen 1 of 4" in found.statement
+    assert "runs at Gen1 under load; card and slot can do Gen4" in found.statement
     assert "SpeedDis+" in found.remedy[0]
 
 
@@ -113,8 +115,29 @@ def test_in_a_container_the_remedy_is_on_the_host(judged):
     found = judged(
         link_slower_than_the_slot, gpus(sample(1)), Machine(virt="lxc", guest_of="proxmox")
     )
-    assert "power it off and on" in found.remedy[0]
-    assert "host stops" in found.risk
+    assert "whoever administers the Proxmox host" in found.remedy[0]
+    assert "Power the Proxmox host off and on (cold" in found.remedy[1]
+    assert "slot" in found.remedy[2]
+    assert "BIOS" in found.remedy[3]
+    assert "long prompts" in found.remedy[-1]
+
+
+def test_on_bare_metal_the_remedy_names_no_host(judged):
+    found = judged(link_slower_than_the_slot, gpus(sample(1)), Machine(virt="none"))
+    assert found.remedy[0].startswith("Power the machine off and on")
+
+
+def test_two_slow_links_are_told_as_a_person_would(judged):
+    both = gpus(sample(1, index=0), sample(1, index=1))
+    found = judged(link_slower_than_the_slot, both)
+    assert found.statement == (
+        "The PCIe links of GPU 0 and GPU 1 run at Gen1 under load; card and slot can do Gen5."
+    )
+
+
+def test_healthy_links_are_cleared_in_one_sentence(judged):
+    both = gpus(sample(5, index=0), sample(5, index=1))
+    assert "all 2 GPUs run at Gen5" in judged(link_slower_than_the_slot, both).why
 
 
 LISTED = PciLinks(devices=(PciDevice(bdf="0000:01:00.0", gpu=True, cap_gen=4, link_gen=1),))

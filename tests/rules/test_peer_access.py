@@ -11,7 +11,7 @@ from tools.linux.machine import Machine
 from tools.linux.pci import PciDevice, PciLinks
 from tools.nvidia.gpus import Gpus, GpuSample
 from tools.nvidia.nccl import AllReduceTest, NcclLog
-from tools.nvidia.topology import Pair, Topology
+from tools.nvidia.topology import Pair, PairRate, Topology
 from tools.rule import Cleared, Finding
 from tools.rules.address_translation import iommu_between_gpus, peer_writes_redirected
 from tools.rules.peer_access import (
@@ -44,8 +44,9 @@ def test_a_refused_pair_of_professional_cards_is_a_finding(judged):
 
 
 def test_a_refused_pair_of_geforce_cards_is_by_design(judged):
-    with pytest.raises(Undecided, match="GeForce"):
-        judged(peer_access_refused, matrix(p2p="CNS"), GEFORCE, TP2)
+    found = judged(peer_access_refused, matrix(p2p="CNS"), GEFORCE, TP2)
+    assert "as the stock driver does for all GeForce cards" in found.statement
+    assert "GeForce" not in judged(peer_access_refused, matrix(p2p="CNS"), PRO, TP2).statement
 
 
 @pytest.mark.parametrize("topology", [matrix(p2p="OK"), matrix("NV4", p2p="CNS")])
@@ -107,7 +108,7 @@ def test_host_memory_between_sockets_is_a_finding(judged):
     assert isinstance(judged(group_crosses_sockets, matrix("SYS"), SHM), Finding)
 
 
-@pytest.mark.parametrize("word", ["PHB", "PIX", "NV4"])
+@pytest.mark.parametrize("word", ["PHB", "PIX", "NODE", "NV4"])
 def test_one_socket_clears_it(judged, word):
     assert isinstance(judged(group_crosses_sockets, matrix(word), SHM), Cleared)
 
@@ -142,6 +143,37 @@ def test_a_server_that_decodes_does_not_hang(judged):
     log = ServerLog(started=True, decode=(DecodeLine(tok_s=50.0),))
     with pytest.raises(Undecided):
         judged(peer_writes_redirected, redirecting(), spinning(78), log)
+
+
+def measured(gb_s, **more):
+    rate = PairRate(a="GPU0", b="GPU1", gb_s=gb_s, **({"peer": True} | more))
+    return Topology(gpus=("GPU0", "GPU1"), rates=(rate,))
+
+
+def at_gen3(links):
+    told = {"link_gen": 3, "link_width": 16}  # 15.8 GB/s
+    return PciLinks(
+        devices=tuple(one.model_copy(update=told) if one.gpu else one for one in links.devices)
+    )
+
+
+def test_redirects_and_slow_peer_copies_are_a_finding(judged):
+    found = judged(peer_writes_redirected, at_gen3(redirecting()), measured(4.6))
+    assert "4.6 GB/s of a link of 15.8 GB/s" in found.statement
+    both_ways = measured(9.2, both_ways=True)
+    assert isinstance(judged(peer_writes_redirected, at_gen3(redirecting()), both_ways), Finding)
+
+
+def test_redirects_that_leave_peer_copies_fast_are_cleared(judged):
+    said = judged(peer_writes_redirected, at_gen3(redirecting()), measured(13.0))
+    assert isinstance(said, Cleared)
+    assert "13.0 of 15.8 GB/s" in said.why
+
+
+@pytest.mark.parametrize("rates", [measured(9.0), measured(4.6, peer=False)])
+def test_copies_in_between_or_without_peer_access_decide_nothing(judged, rates):
+    with pytest.raises(Undecided):
+        judged(peer_writes_redirected, at_gen3(redirecting()), rates)
 
 
 def test_without_redirects_acs_is_cleared(judged):
@@ -186,6 +218,14 @@ def test_translation_with_peer_writes_is_a_finding(judged):
 def test_translation_alone_is_left_open(judged):
     with pytest.raises(Undecided):
         judged(iommu_between_gpus, KernelLog(iommu_on=True))
+
+
+def test_translation_does_not_touch_a_gpu_that_serves_alone(judged):
+    launch = Launch(flags={"tp_size": 1})
+    assert isinstance(judged(iommu_between_gpus, KernelLog(iommu_on=True), launch), Cleared)
+    two = Launch(flags={"tp_size": 2})
+    with pytest.raises(Undecided):
+        judged(iommu_between_gpus, KernelLog(iommu_on=True), two)
 
 
 def test_a_server_that_waits_at_start_counts_as_a_hang(judged):

@@ -140,3 +140,23 @@ def test_a_refused_mix_is_named(judged: Judged) -> None:
     unasked = judged(stalls.prefill_holds_decode_back, log, Launch(flags={}))
     assert isinstance(unasked, Finding)
     assert "refused" not in unasked.statement
+
+
+def test_a_retraction_long_ago_does_not_fill_the_cache_of_today(judged: Judged) -> None:
+    once = Notice(kind="retraction", text="#retracted_reqs: 1")
+    quiet = ServerLog(notices=(once,), decode=load(6, 0, 0.22) * 13)
+    found = judged(pools.kv_cache_full, quiet)
+    assert isinstance(found, Cleared)
+    assert "22% full" in found.why
+    often = quiet.model_copy(update={"notices": (once.model_copy(update={"times": 2}),)})
+    assert isinstance(judged(pools.kv_cache_full, often), Finding)
+    full = quiet.model_copy(update={"decode": (*quiet.decode, *load(6, 0, 0.96))})
+    assert isinstance(judged(pools.kv_cache_full, full), Finding)
+
+
+def test_a_full_window_is_a_full_pool_and_named(judged: Judged) -> None:
+    line = DecodeLine(running=30, queued=9, usage=0.2, swa_usage=0.96, tok_s=100.0, graph=True)
+    found = judged(pools.kv_cache_full, ServerLog(decode=(line,) * 4))
+    assert isinstance(found, Finding)
+    assert "sliding window" in found.statement
+    assert "--swa-full-tokens-ratio" in found.remedy[0]

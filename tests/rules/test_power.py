@@ -16,12 +16,8 @@ from tools.rules.clocks import (
     memory_clock_of_p2,
 )
 from tools.rules.heat import driver_slows_for_heat, hardware_slows_for_heat
-from tools.rules.power import (
-    brake_line_asserted,
-    cap_below_the_card,
-    cap_without_effect,
-    supply_switches_off,
-)
+from tools.rules.power import cap_below_the_card, cap_without_effect
+from tools.rules.supply import brake_line_asserted, supply_switches_off
 
 
 def sample(*reasons, limit=200.0, **more):
@@ -211,6 +207,29 @@ def test_a_capped_clock_is_not_locked(judged):
 def test_a_memory_clock_below_ninety_percent_is_low(judged, mhz, low):
     found = judged(memory_clock_low, gpus(*[sample(mem_mhz=mhz, mem_max_mhz=1000.0)] * 3))
     assert isinstance(found, Finding) is low
+
+
+def test_a_gpu_held_in_p3_at_full_load_is_at_work(judged):
+    held = {"pstate": 3, "mem_mhz": 5001.0, "mem_max_mhz": 10501.0}
+    found = judged(memory_clock_low, gpus(*[sample(**held)] * 3))
+    assert "48%" in found.statement
+    assert found.quotes == (
+        "memory 5001 of 10501 MHz in P3, 2 of 2 samples at work",
+    ) or found.quotes == ("memory 5001 of 10501 MHz in P3, 3 of 3 samples at work",)
+
+
+@pytest.mark.parametrize("more", [{"util_pct": 60}, {"power_w": 30.0}])
+def test_a_low_p_state_at_part_load_or_low_power_is_rest(judged, more):
+    rest = {"pstate": 8, "mem_mhz": 405.0, "mem_max_mhz": 10501.0} | more
+    with pytest.raises(Undecided):
+        judged(memory_clock_low, gpus(*[sample(**rest)] * 3))
+
+
+@pytest.mark.parametrize(("mhz", "kind"), [(1680.0, Cleared), (1575.0, Cleared)])
+def test_a_clock_that_nothing_holds_down_is_no_lock(judged, mhz, kind):
+    said = judged(clocks_held_down, gpus(*[sample(sm_mhz=mhz)] * 6))
+    assert isinstance(said, kind)
+    assert "no reason holds it down" in said.why
 
 
 def test_the_first_second_of_load_is_not_counted(judged):

@@ -184,9 +184,7 @@ def test_a_vgpu_idle_after_twenty_minutes_looks_unlicensed(judged, up_s, found):
     ],
 )
 def test_whole_cards_are_no_vgpu(judged, name):
-    assert isinstance(
-        judged(vgpu_without_licence, vgpu(name, util_pct=0.0), Machine(up_s=9999)), Cleared
-    )
+    assert judged(vgpu_without_licence, vgpu(name, util_pct=0.0), Machine(up_s=9999)) is None
 
 
 @pytest.mark.parametrize(("util", "found"), [(79.0, True), (80.0, False)])
@@ -206,6 +204,27 @@ def test_without_confidential_mode_it_is_cleared(judged):
 @pytest.mark.parametrize(("mig", "kind"), [(True, Finding), (False, Cleared)])
 def test_a_slice_is_a_share(judged, mig, kind):
     assert isinstance(judged(server_runs_on_a_slice, vgpu(mig=mig)), kind)
+
+
+ON_FIRST = Gpus(samples=(GpuSample(index=0, mig=True), GpuSample(index=1, mig=False)))
+
+
+@pytest.mark.parametrize(
+    ("devices", "kind"), [("GPU-1", Cleared), ("1", Cleared), ("MIG-7", Finding), ("0", Finding)]
+)
+def test_what_the_server_is_given_tells_whether_a_slice_is_its_own(judged, devices, kind):
+    environment = Environment(values={"CUDA_VISIBLE_DEVICES": devices})
+    assert isinstance(judged(server_runs_on_a_slice, ON_FIRST, environment), kind)
+
+
+def test_a_slice_of_one_gpu_of_two_may_be_another_servers(judged):
+    with pytest.raises(Undecided, match="some GPUs"):
+        judged(server_runs_on_a_slice, ON_FIRST)
+
+
+def test_top_tells_the_steal_too(judged):
+    found = judged(guest_pays_for_the_host, Machine(virt="kvm"), Processes(steal_pct=24.0))
+    assert "24 %" in found.statement
 
 
 @pytest.mark.parametrize(("steal", "found"), [(5.1, True), (5.0, False), (None, False)])

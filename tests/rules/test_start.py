@@ -97,3 +97,61 @@ def test_a_hang_beside_a_collective_error_is_judged_there(judged: Judged) -> Non
         update={"notices": (*log.notices, Notice(kind="nccl_error", text="NCCL WARN timeout"))}
     )
     assert isinstance(judged(start.server_hangs, both, KernelLog()), Cleared)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "OSError: /models/x does not appear to have a file named config.json.",
+        "Scheduler hit an exception: AssertionError: assert self.total_num_heads % tp_size == 0",
+        "Scheduler hit an exception: RuntimeError: The NVIDIA driver on your system is too old (found version 12040).",
+        "ValueError: The repository /models/x contains custom code which must be executed to load it.",
+    ],
+)
+def test_a_launch_that_refuses_what_it_was_given_is_configuration(
+    judged: Judged, text: str
+) -> None:
+    assert isinstance(judged(start.something_missing, said("start_failed", text)), Finding)
+    ready = said("start_failed", text, started=True)
+    assert isinstance(judged(start.something_missing, ready), Cleared)
+
+
+def test_what_another_rule_names_is_not_named_twice(judged: Judged) -> None:
+    for text in (
+        "ValueError: Loaded weights leave no GPU memory for the KV cache under x",
+        "ValueError: The memory capacity is unbalanced.",
+    ):
+        assert isinstance(judged(start.something_missing, said("start_failed", text)), Cleared)
+
+
+def test_a_start_that_ends_strangely_is_open_and_quoted(judged: Judged) -> None:
+    log = said("start_failed", "Scheduler hit an exception: KeyError: 'q_proj'")
+    with pytest.raises(Undecided, match="q_proj"):
+        judged(start.server_crashes, log, KernelLog())
+
+
+def test_the_last_word_is_the_error_and_not_the_signal_that_follows(judged: Judged) -> None:
+    log = said(
+        "crash", "Scheduler hit an exception: KeyError: 7", "Received sigquit from a child process."
+    )
+    found = judged(start.server_crashes, log, KernelLog())
+    assert isinstance(found, Finding)
+    assert found.statement.endswith("KeyError: 7")
+
+
+def test_a_server_that_its_watchdog_ended_did_not_crash(judged: Judged) -> None:
+    log = said("crash", "SIGQUIT received.")
+    hung = log.model_copy(
+        update={"notices": (*log.notices, Notice(kind="watchdog", text="watchdog timeout"))}
+    )
+    assert isinstance(judged(start.server_crashes, hung, KernelLog()), Cleared)
+
+
+def test_a_server_that_was_told_to_stop_did_not_crash(judged: Judged) -> None:
+    told = Notice(kind="shutdown", text="SIGTERM received. signum=None", at="2026-07-19 03:00:00")
+    log = ServerLog(notices=(told,), last_request_at="2026-07-19 02:59:59")
+    with pytest.raises(Undecided, match="told to stop") as why:
+        judged(start.server_crashes, log)
+    assert "list-timers" in why.value.settle
+    later = log.model_copy(update={"last_request_at": "2026-07-19 03:00:01"})
+    assert isinstance(judged(start.server_crashes, later), Cleared)

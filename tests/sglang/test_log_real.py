@@ -46,7 +46,9 @@ def test_each_figure_of_a_traffic_line_is_read(path: Path) -> None:
     assert [line.tok_s for line in log.decode] == said
     queued = [int(hit) for hit in re.findall(r"Decode batch.*#queue-req: (\d+)", text)]
     assert [line.queued for line in log.decode] == queued
-    assert all(line.graph is False for line in log.decode), "a CPU has no CUDA graphs"
+    assert all(line.graph is None for line in log.decode), (
+        "a CPU graph tells nothing of CUDA graphs"
+    )
     new = [int(hit) for hit in re.findall(r"Prefill batch.*#new-token: (\d+)", text)]
     assert sum(line.new_tokens or 0 for line in log.prefill) + log.health_prefills == sum(new)
 
@@ -114,3 +116,16 @@ def test_a_start_that_failed_says_why_in_one_line(name: str, says: str) -> None:
     log = log_of(f"failed-{name}")
     assert any(says in notice.text for notice in log.said("start_failed"))
     assert not log.started
+
+
+FAILED = sorted(LOGS.glob("failed-*.gz"))
+_TROUBLES = ("start_failed", "crash", "oom", "watchdog", "health", "nccl_error")
+
+
+@pytest.mark.parametrize("path", FAILED, ids=lambda path: path.name.partition(".log")[0])
+def test_what_an_earlier_launch_died_of_is_not_said_of_the_run_after_it(path: Path) -> None:
+    good = text_of(LOGS / "sglang-0.5.23-base.log.gz")
+    alone, after = read_log(good), read_log(text_of(path) + "\n" + good)
+    assert (after.runs, after.started) == (2, True)
+    assert [n.text for n in after.said(*_TROUBLES)] == [n.text for n in alone.said(*_TROUBLES)]
+    assert after.said("override") == alone.said("override")

@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from tools.engine import ServerLog
 from tools.engine.prompts import cleaned
 from tools.probes.server_log import ReadServerLog
 from tools.sglang.log import read_log
@@ -200,3 +201,45 @@ def test_counts_of_tokens_in_a_wrapper_are_no_secrets() -> None:
     probe = ReadServerLog()
     prefill = probe.parse(probe.clean(line)).prefill[0]
     assert (prefill.new_tokens, prefill.cached_tokens) == (103, 7)
+
+
+def test_a_bare_assertion_is_told_by_the_line_that_failed() -> None:
+    text = (
+        "[2026-09-02 07:00:00 TP0] Scheduler hit an exception: Traceback (most recent call last):\n"
+        '  File "/x/qwen2.py", line 121, in __init__\n'
+        "    assert self.total_num_heads % tp_size == 0\n"
+        "           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n"
+        "AssertionError\n"
+    )
+    assert [n.text for n in read_log(text).notices] == [
+        "Scheduler hit an exception: AssertionError: assert self.total_num_heads % tp_size == 0"
+    ]
+
+
+def test_an_exception_after_traffic_is_a_crash_though_the_start_was_cut_off() -> None:
+    text = DECODE + (
+        "\n[2026-09-02 07:00:00 TP0] Scheduler hit an exception: Traceback (most recent call last):\n"
+        '  File "/x.py", line 1, in f\n'
+        "AttributeError: 'NoneType' object has no attribute 'accept_token'\n"
+    )
+    assert [n.kind for n in read_log(text).notices] == ["crash"]
+
+
+def test_a_later_run_in_another_file_remembers_the_one_before() -> None:
+    def run(day: int, tok_s: int, said: str = "") -> ServerLog:
+        lines = [
+            f"[2026-09-0{day} 06:59:02] server_args=ServerArgs(model_path='/m', tp_size=2)",
+            f"[2026-09-0{day} 06:59:08 TP0] {said}",
+            f"[2026-09-0{day} 06:59:09] The server is fired up and ready to roll!",
+            *(
+                f"[2026-09-0{day} 07:00:0{n} TP0] Decode batch, #running-req: 2, #token: 9, token usage: 0.01, cuda graph: True, gen throughput (token/s): {tok_s}.00, #queue-req: 0"
+                for n in range(6)
+            ),
+        ]
+        return read_log("\n".join(lines))
+
+    both = run(2, 80).merged(run(1, 100, "Registering 68 cuda graph addresses"))
+    assert both.before is not None
+    assert both.before.steps_ms == {2: 20.0}
+    assert both.before.graph_addresses == 68
+    assert both.as_earlier().steps_ms == {2: 25.0}

@@ -177,6 +177,20 @@ def test_a_key_that_the_server_wants_is_said(tmp_path: Path) -> None:
         process.wait()
 
 
+def test_of_two_servers_each_is_told_with_the_other(
+    server: tuple[Path, int], tmp_path: Path
+) -> None:
+    process, port = serve(tmp_path)
+    try:
+        for one, other in ((port, server[1]), (server[1], port)):
+            seen = ask(ReadLaunch(port=one))
+            assert seen.port == one
+            assert f"sglang on port {other}" in seen.others
+    finally:
+        process.kill()
+        process.wait()
+
+
 def test_a_port_without_a_server_names_those_there_are(server: tuple[Path, int]) -> None:
     with pytest.raises(
         Absent, match=f"no model server on port 1; there is .*sglang on port {server[1]}"

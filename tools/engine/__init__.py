@@ -4,7 +4,15 @@ from tools.engine.arguments import Arguments
 from tools.engine.benchmark import Benchmark
 from tools.engine.claim import Claim
 from tools.engine.launch import EngineName, Environment, Launch, Value
-from tools.engine.log import Capture, DecodeLine, Notice, NoticeKind, PrefillLine, ServerLog
+from tools.engine.log import (
+    Capture,
+    DecodeLine,
+    EarlierRun,
+    Notice,
+    NoticeKind,
+    PrefillLine,
+    ServerLog,
+)
 from tools.engine.model import ModelConfig
 from tools.engine.request import Requests
 from tools.engine.server import LogMatches, Metrics, ServerInfo, SourceLine, SourceLines
@@ -16,6 +24,7 @@ __all__ = [
     "Capture",
     "Claim",
     "DecodeLine",
+    "EarlierRun",
     "EngineName",
     "Environment",
     "Launch",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 from tools.engine.launch import EngineName, Launch, Value
@@ -155,9 +156,10 @@ def as_number(value: Value) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
-        return float(value)
-    except ValueError:
+        number = float(value)
+    except (ValueError, OverflowError):
         return None
+    return number if math.isfinite(number) else None
 
 
 def _of(values: dict[str, Value] | None, name: str) -> Value:

@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 from tools.engine.benchmark import Benchmark
+from tools.probe import JSON
 
 Told = dict[str, Any]
 # sglang/bench_serving.py 0.3 to 0.5.23 ("reqeuest" is its own, 0.3.5 to 0.4.6), vllm/benchmarks/serve.py
@@ -121,7 +122,7 @@ def is_benchmark(text: str) -> bool:
 
 def _object(line: str) -> Told | None:
     try:
-        said = json.loads(line)
+        said = JSON.decode(line)
     except (ValueError, RecursionError):
         return None
     return said if isinstance(said, dict) else None

@@ -8,6 +8,7 @@ from typing import Any
 
 from tools.engine.request import Requests
 from tools.errors import Unreadable
+from tools.probe import JSON
 
 MOST = 200  # objects of one text
 LOOK = 1 << 20  # characters of a text that are searched
@@ -51,12 +52,12 @@ def holds_any(text: str) -> bool:
 
 def _exchanges(text: str) -> Iterator[dict[str, Any]]:
     """Yield each request and answer, slimmed; what was slimmed before passes as it is."""
-    decoder, at, tried = json.JSONDecoder(), 0, 0
+    at, tried = 0, 0
     text = text[:LOOK]
     while (at := text.find("{", at)) >= 0 and tried < MOST:
         tried += 1
         try:
-            found, end = decoder.raw_decode(text, at)
+            found, end = JSON.raw_decode(text, at)
         except (ValueError, RecursionError):
             at += 1
             continue
@@ -90,9 +91,10 @@ def _request(found: dict[str, Any]) -> dict[str, Any]:
     slim: dict[str, Any] = {"grammar": grammar}
     if grammar:
         slim["schema_chars"] = len(json.dumps(schema))
-    for name in ("max_tokens", "temperature"):
-        if _is_number(given.get(name)):
-            slim[name] = given[name]
+    if _is_number(given.get("max_tokens")):
+        slim["max_tokens"] = int(given["max_tokens"])
+    if _is_number(given.get("temperature")):
+        slim["temperature"] = given["temperature"]
     return slim
 
 

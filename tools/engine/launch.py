@@ -32,6 +32,7 @@ class Launch(Facts):
     from_config: tuple[str, ...] = ()  # which flags the config file gave, not the command line
     image: str | None = None
     cpus_allowed: str | None = None
+    others: tuple[str, ...] = ()  # further model servers of the host: "vllm on port 8000"
 
 
 class Environment(Facts):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from statistics import median
 from typing import Any, Literal
 
 from tools.engine.launch import EngineName, Value
@@ -74,6 +75,15 @@ class Notice(Facts):
     numbers: dict[str, float] = {}  # what the message counts, by name
 
 
+class EarlierRun(Facts):
+    """What is kept of a run before this one, to compare with: its steps and how it was made."""
+
+    version: str | None = None
+    resolved: dict[str, Value] | None = None
+    steps_ms: dict[int, float] = {}  # requests running -> median decode step
+    graph_addresses: int | None = None
+
+
 class ServerLog(Facts):
     """A serve log, read: the last run in it, with the start-up of that run.
 
@@ -100,6 +110,7 @@ class ServerLog(Facts):
     kv_gb: float | None = None
     mamba_slots: int | None = None
     graph_addresses: int | None = None  # registered: the custom all-reduce works
+    before: EarlierRun | None = None  # from another file, with a start of its own
     first_line_at: str | None = None  # of the run
     last_request_at: str | None = None
     last_line_at: str | None = None
@@ -123,6 +134,21 @@ class ServerLog(Facts):
         said = f"{len(self.decode)} decode and {len(self.prefill)} prefill lines"
         return said + (f"; {', '.join(kinds)}" if kinds else "")
 
+    def as_earlier(self) -> EarlierRun:
+        """Return what a later run is compared with."""
+        steps: dict[int, list[float]] = {}
+        for line in self.steady():
+            if line.running and line.tok_s:
+                took = line.running * (line.accept_len or 1.0) / line.tok_s * 1e3
+                steps.setdefault(line.running, []).append(took)
+        enough = {n: median(took) for n, took in steps.items() if len(took) >= _ENOUGH}
+        return EarlierRun(
+            version=self.version,
+            resolved=self.resolved,
+            steps_ms=enough,
+            graph_addresses=self.graph_addresses,
+        )
+
     def merged(self, other: ServerLog) -> ServerLog:
         """Return two parts of a log as one: a rotated part goes before the newer one.
 
@@ -132,7 +158,9 @@ class ServerLog(Facts):
         older, newer = sorted((self, other), key=lambda log: log.last_line_at or "")
         apart = (older.last_line_at or "") <= (newer.first_line_at or "")
         if apart and newer.last_line_at and (newer.resolved or newer.started):
-            return newer.model_copy(update={"runs": older.runs + newer.runs})
+            return newer.model_copy(
+                update={"runs": older.runs + newer.runs, "before": older.as_earlier()}
+            )
         update: dict[str, Any] = {}
         for field in type(self).model_fields:
             old, new = getattr(older, field), getattr(newer, field)
@@ -147,4 +175,5 @@ class ServerLog(Facts):
         return self.model_copy(update=update)
 
 
+_ENOUGH = 3  # lines below which a median says nothing
 _SUMMED = ("health_prefills", "lines", "cut_lines", "unexplained_count")

@@ -7,6 +7,7 @@ request` of vLLM, and the grammars that a user sent and the engine could not com
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 
 from tools.secrets import scrub
 
@@ -14,6 +15,14 @@ _LOOK = 2000  # characters of a line in which its kind shows
 _PRIVATE = re.compile(
     r"\b(?:Receive|Finish)\w{0,3}:? .{0,60}\bobj=|\"event\": ?\"request\.|\bReceived? (?:openai )?request\b"
     r"|Hit invalid (?:ebnf|json|regex|structural)|\binput_ids=\[|\bprompt(?:_token_ids)?[=:] ?[\['\"]|\btext='"
+)
+_CLOSED = frozenset(")}]'\",;.")
+_RECORD = re.compile(
+    r"\W{0,3}(?:\d{4}-\d\d-\d\d|[A-Z][a-z]{2} [ \d]\d \d\d:)|INFO|WARNING|ERROR|DEBUG|\{|\(\w+ pid="
+)
+_WORDS = re.compile(
+    r"(\\{0,4}\"(?:content|text|prompt|input|query|output|output_text|generated_texts?|reasoning_content)"
+    r"\\{0,4}\"\s{0,4}:\s{0,4}\[?\s{0,4}\\{0,4}\")(?:[^\"\\\n]|\\[^\n])*+"
 )
 _SIGNS = ("obj=", "request", "Hit invalid", "input_ids=", "prompt", "text='")
 
@@ -33,7 +42,23 @@ def cleaned(text: str) -> str:
 
     Traffic lines are most of a log and hold figures alone; they are let through as they are.
     """
-    return "\n".join(_scrubbed(line) for line in text.split("\n") if not is_private(line))
+    return "\n".join(map(_scrubbed, _public(text.split("\n"))))
+
+
+def without_words(text: str) -> str:
+    """Return a text that nobody knows, cleaned, and without what JSON calls a prompt or an answer."""
+    return cleaned(_WORDS.sub(r"\1<dropped>", text) if '"' in text else text)
+
+
+def _public(lines: Iterable[str]) -> Iterator[str]:
+    """Leave out private lines, and what follows one that breaks off in the middle of a text."""
+    open_ = False
+    for line in lines:
+        if is_private(line):
+            open_ = line.rstrip()[-1:] not in _CLOSED
+        elif not open_ or _RECORD.match(line):
+            open_ = False
+            yield line
 
 
 def _scrubbed(line: str) -> str:

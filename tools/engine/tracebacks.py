@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 BEGINS = "Traceback (most recent call last)"
+_BARE = ("AssertionError", "AssertionError:")  # say nothing; the line that failed does
 _CHAINED = ("The above exception was", "During handling of the above", BEGINS)
 
 
@@ -28,7 +29,7 @@ class Traceback:
     def __init__(self) -> None:
         self._open = False
         self._in_frames = False
-        self._head, self._last = "", ""
+        self._head, self._last, self._code = "", "", ""
         self._at: str | None = None
         self._rank = ""
 
@@ -46,9 +47,11 @@ class Traceback:
             self._in_frames = True
             return True
         if not line.strip() or line[0] in " \t|+":
+            self._code = line.strip()[:200] if _is_code(line) else self._code
             return True
         if self._in_frames:
-            self._last, self._in_frames = line, False
+            said = f"AssertionError: {self._code}" if line.strip() in _BARE else line
+            self._last, self._in_frames = said, False
             return True
         return False
 
@@ -58,5 +61,11 @@ class Traceback:
             return None
         ended = Ended(self._head, self._last, self._at, self._rank)
         self._open = self._in_frames = False
-        self._head = self._last = ""
+        self._head = self._last = self._code = ""
         return ended
+
+
+def _is_code(line: str) -> bool:
+    """Say whether a line of a frame is source text, not its place and not the marks below it."""
+    text = line.strip()
+    return bool(text.strip("^~ ")) and not text.startswith('File "')

@@ -9,12 +9,14 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import IO, cast
 
 from tools.batch import Batch, Garbled, bootstrap, last_words
 from tools.errors import Unreachable
 from tools.host import Asks, Output
 
+PARTING_S = 1.0  # for the runner to end after its last answer
 SLACK_S = 10.0  # what a batch may take beyond its own bound before it is given up
 
 
@@ -47,7 +49,14 @@ class LocalHost:
             try:
                 return self._converse(runner, batch)
             finally:
-                runner.kill()  # its guard ends what it had begun
+                self._let_go(runner, batch)
+
+    @staticmethod
+    def _let_go(runner: subprocess.Popen[bytes], batch: Batch) -> None:
+        """Let a runner that has answered all end by itself; of any other the guard ends what it began."""
+        with suppress(subprocess.TimeoutExpired):
+            runner.wait(PARTING_S if batch.done else 0)
+        runner.kill()
 
     def _converse(self, runner: subprocess.Popen[bytes], batch: Batch) -> Sequence[Output]:
         said = bytearray()

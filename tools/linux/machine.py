@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from tools.linux.machine_virt import host_of
 from tools.probe import Facts
+
+PERIOD_S = 0.1  # cgroup's default cpu.cfs_period
+_HOUR_OF_PERIODS = 36_000
 
 
 class Machine(Facts):
@@ -52,6 +56,50 @@ class Machine(Facts):
     md_threads: dict[str, int] = {}  # md array -> group_thread_cnt
     md_levels: dict[str, str] = {}  # md array -> "raid5"
     missing_paths: tuple[str, ...] = ()  # paths that a listing says do not exist
+    nvidia_module: str | None = None  # version of the loaded kernel module: "570.133.20"
+    nvidia_library: str | None = None  # version of NVML, where it refuses that module
+    nvidia_mismatch: bool | None = None  # NVML refuses the module as one of another version
+    contradictions: tuple[str, ...] = ()  # texts of two machines: "CPU AMD ... against Intel ..."
+
+    def merged(self, other: Machine) -> Machine:
+        """Complete; two looks at one cgroup's counters give what happened between them.
+
+        Texts that name two processors are of two machines: that is kept as a contradiction.
+        """
+        both = super().merged(other)
+        update: dict[str, object] = {"guest_of": both.guest_of or host_of(both.virt, both.kernel)}
+        if self.cpu_model and other.cpu_model and self.cpu_model != other.cpu_model:
+            said = f"CPU {self.cpu_model} against {other.cpu_model}"
+            update["contradictions"] = (*both.contradictions, said)
+        if both.throttled_delta is None and self.quota_cpus == other.quota_cpus:
+            update |= _between(self, other)
+        return both.model_copy(update=update)
+
+    @property
+    def mixed(self) -> str:
+        """Say why these facts cannot be of one machine, empty where nothing speaks against it."""
+        return self.contradictions[0] if self.contradictions else ""
+
+
+def _between(one: Machine, other: Machine) -> dict[str, object]:
+    """Return throttled periods and seconds between two looks at the counters, in either order."""
+    told = [
+        (look.periods, look.throttled_periods)
+        for look in (one, other)
+        if look.periods is not None and look.throttled_periods is not None
+    ]
+    if len(told) < 2:
+        return {}
+    periods, throttled = (abs(after - before) for before, after in zip(*told, strict=True))
+    if not 0 < periods <= _HOUR_OF_PERIODS or throttled > periods:
+        return {}  # the same look twice, or of two containers
+    return {"throttled_delta": throttled, "window_s": periods * PERIOD_S}
+
+
+def stolen_pct(machine: Machine, processes: Processes | None) -> float | None:
+    """Return the share of CPU time that the hypervisor gave to others, as vmstat or top tell it."""
+    told = machine.steal_pct
+    return told if told is not None or processes is None else processes.steal_pct
 
 
 class Process(Facts):
@@ -80,6 +128,7 @@ class Processes(Facts):
 
     rows: tuple[Process, ...] = ()
     idle_pct: float | None = None
+    steal_pct: float | None = None
     load1: float | None = None
 
     def merged(self, other: Processes) -> Processes:
@@ -90,6 +139,7 @@ class Processes(Facts):
         return Processes(
             rows=tuple(rows.values()),
             idle_pct=self.idle_pct if other.idle_pct is None else other.idle_pct,
+            steal_pct=self.steal_pct if other.steal_pct is None else other.steal_pct,
             load1=self.load1 if other.load1 is None else other.load1,
         )
 

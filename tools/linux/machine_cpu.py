@@ -42,7 +42,7 @@ _ROW = re.compile(r"^[ \t]{0,8}([^\s:：][^:：\n]{0,60}?) ?[:：][ \t]+(\S[^\n]
 _NODE = re.compile(r"(?:NUMA node|NUMA-Knoten|Nœud NUMA |NUMA 节点)(\d+) CPU", re.IGNORECASE)
 _NAME = re.compile(r"^model name\s*: (.+)$", re.MULTILINE)
 _PROCESSOR = re.compile(r"^processor\s*: \d+$", re.MULTILINE)
-_MHZ = re.compile(r"^cpu MHz\s*: ([\d.]+)$", re.MULTILINE)
+_MHZ = re.compile(r"^ {0,16}(?:(\d{1,4}) )?cpu MHz\s*: ([\d.]+)$", re.MULTILINE)  # uniq -c counts
 _SOCKET = re.compile(r"^physical id\s*: (\d+)$", re.MULTILINE)
 _GOVERNOR = re.compile(
     r"^ {0,16}(?:(\d+) )?(?:/sys/\S+scaling_governor:)?(performance|powersave|schedutil|ondemand|conservative)$",
@@ -86,7 +86,8 @@ def read_lscpu(text: str) -> Told:
 
 def read_cpuinfo(text: str) -> Told:
     """Return what /proc/cpuinfo says; a grep for one of its fields may be all there is."""
-    names, mhz = _NAME.search(text), tuple(float(found) for found in _MHZ.findall(text))
+    names = _NAME.search(text)
+    mhz = tuple(float(now) for count, now in _MHZ.findall(text) for _ in range(int(count or 1)))
     return {
         "cpu_model": names[1].strip() if names else None,
         "cpus": len(_PROCESSOR.findall(text)) or None,

@@ -10,6 +10,7 @@ from tools.linux.machine_memory import read_meminfo, read_pressure, supply_w
 from tools.linux.machine_virt import Guest
 
 Told = dict[str, Any]
+_DIGITS = 20  # of a counter of 64 bits
 _STAT = re.compile(r"^(nr_periods|nr_throttled|throttled_usec|throttled_time) (\d+)$", re.MULTILINE)
 _D3 = re.compile(r"Runtime D3 status:\s*(\S.*)")
 _SWAP = re.compile(r"pswp(?:in|out) (\d+)")
@@ -87,14 +88,18 @@ def _quota(row: Told) -> tuple[bool, float | None]:
 def quota_cores(text: str) -> float | None:
     """Return cpu.max, "600000 100000", as cores; None for "max" and for -1, which limit nothing."""
     words = text.split()
-    if len(words) == 2 and all(word.isdigit() for word in words) and int(words[1]):
+    if (
+        len(words) == 2
+        and all(word.isdigit() and len(word) <= _DIGITS for word in words)
+        and int(words[1])
+    ):
         return int(words[0]) / int(words[1])
     return None
 
 
 def counters(text: str) -> Told:
     """Return the throttling counters of cpu.stat, of either version of control groups."""
-    said = {name: int(count) for name, count in _STAT.findall(text)}
+    said = {name: int(count) for name, count in _STAT.findall(text) if len(count) <= _DIGITS}
     facts: Told = {}
     for name, field in (
         ("nr_periods", "periods"),

@@ -9,7 +9,7 @@ from typing import Any
 from tools.linux.machine_cpu import read_cpuinfo, read_governors, read_lscpu, read_vmstat
 from tools.linux.machine_memory import read_df, read_free, read_meminfo, read_pressure, supply_w
 from tools.linux.machine_script import counters, quota_cores
-from tools.linux.machine_virt import KINDS
+from tools.linux.machine_virt import KINDS, host_of
 from tools.linux.quantity import number
 from tools.linux.transcript import Section, sections
 
@@ -40,6 +40,10 @@ _MISSING = re.compile(
     r"|" + _TOOL + r"(/[^'’\"“\n]{1,400})['’\"“] .{0,40}: Datei oder Verzeichnis nicht gefunden$",
     re.MULTILINE,
 )
+_MODULE = re.compile(r"^NVRM version: NVIDIA UNIX .{0,80}?(\d{3}\.\d+(?:\.\d+)?)", re.MULTILINE)
+_LIBRARY = re.compile(r"^NVML library version: (\d{3}\.\d+(?:\.\d+)?)", re.MULTILINE)
+_MISMATCH = re.compile(r"^.{0,60}\bDriver/library version mismatch\s*$", re.MULTILINE)
+_WORD = re.compile(r"[\w-]{2,40}")
 _COUNT = re.compile(r"\bnproc\b|cpu_count\(|sched_getaffinity\(")
 _UNAME = re.compile(r"^Linux \S+ (\d+\.\d+[\w.+~-]*) #\d+", re.MULTILINE)
 
@@ -52,6 +56,8 @@ def read_machine_text(text: str) -> Told:
             facts |= {name: value for name, value in reading(part).items() if value is not None}
     for whole in _OF_TEXTS:
         facts |= {name: value for name, value in whole(text).items() if value is not None}
+    if host := host_of(facts.get("virt"), facts.get("kernel")):
+        facts["guest_of"] = host
     return facts
 
 
@@ -106,6 +112,11 @@ def _named_file(part: Section) -> Told:
             facts["kernel_cmdline"] = body.split("\n")[0][:2000]
         elif path.startswith("/proc/pressure/"):
             facts |= read_pressure(path.rpartition("/")[2], body)
+        elif path.endswith("/scaling_driver") and _WORD.fullmatch(body.split("\n")[0]):
+            facts["scaling_driver"] = body.split("\n")[0]
+        elif path.endswith("/scaling_cur_freq"):  # kHz, one core a line
+            khz = [word for word in body.split() if word.isdigit()]
+            facts["mhz_now"] = (*facts.get("mhz_now", ()), *(int(word) / 1000 for word in khz))
         elif (array := _THREADS.match(path)) and body.isdigit():
             facts["md_threads"] = {array[1]: int(body)}
     return facts
@@ -136,8 +147,14 @@ def _command_line(text: str) -> Told:
 
 def _driver(text: str) -> Told:
     params = {name: value.strip() for name, value in _PARAM.findall(text)}
-    power = _D3.search(text)
-    return {"nvidia_params": params or None, "runtime_d3": power[1].strip() if power else None}
+    power, module, library = (pattern.search(text) for pattern in (_D3, _MODULE, _LIBRARY))
+    return {
+        "nvidia_params": params or None,
+        "runtime_d3": power[1].strip() if power else None,
+        "nvidia_module": module[1] if module else None,
+        "nvidia_library": library[1] if library else None,
+        "nvidia_mismatch": True if _MISMATCH.search(text) else None,
+    }
 
 
 def _words(text: str) -> Told:

@@ -51,10 +51,13 @@ class Guest:
         virt = _container(told, detected) or (detected if detected in KINDS else None)
         if virt is None:
             virt = _machine(told, bool(processor.get("hypervisor")))
-        # Proxmox' kernels are named 6.8.12-4-pve; in a container the host's kernel shows
-        inside = virt in CONTAINERS and kernel.endswith("-pve")
-        emulated = "proxmox" in str(told.get("bios") or "").lower()
-        return cls(virt, "proxmox" if inside or (emulated and virt != "none") else None)
+        emulated = "proxmox" in str(told.get("bios") or "").lower() and virt != "none"
+        return cls(virt, "proxmox" if emulated else host_of(virt, kernel))
+
+
+def host_of(virt: str | None, kernel: str | None) -> str | None:
+    """Return "proxmox" for a container below a kernel named 6.8.12-4-pve: it is the host's own."""
+    return "proxmox" if virt in CONTAINERS and (kernel or "").endswith("-pve") else None
 
 
 def _container(told: dict[str, Any], detected: str) -> str | None:

@@ -12,6 +12,7 @@ from tools.linux.transcript import Section, sections
 
 Told = dict[str, Any]
 _IDLE = re.compile(r"^%?Cpu\(s\):.{0,60}?([\d.,]+)[ %]?\s?id", re.MULTILINE)
+_STEAL = re.compile(r"^%?Cpu\(s\):.{0,110}?([\d.,]+)[ %]?\s?st", re.MULTILINE)
 _LOAD = re.compile(r"^top - .{0,120}?load average: +(\d+[.,]\d+)", re.MULTILINE)
 _AGAIN = re.compile(r"^top - ", re.MULTILINE)
 _ONE = re.compile(
@@ -45,10 +46,12 @@ def read_processes_text(text: str) -> Processes:
     for part in sections(text):
         found = found.merged(Processes(rows=_table(part)))
     found = found.merged(Processes(rows=_numastat(text)))
-    idle, load = _IDLE.search(text), _LOAD.search(text)
+    idle, steal, load = (pattern.search(text) for pattern in (_IDLE, _STEAL, _LOAD))
     return found.merged(
         Processes(
-            idle_pct=number(idle[1]) if idle else None, load1=number(load[1]) if load else None
+            idle_pct=number(idle[1]) if idle else None,
+            steal_pct=number(steal[1]) if steal else None,
+            load1=number(load[1]) if load else None,
         )
     )
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
-from typing import Any
+from typing import Any, ClassVar
 
+from tools.knowledge.gpus import gpu_named
 from tools.probe import Facts
 
 BUSY_PCT = 50  # below it a GPU may lower link and clocks by itself (facts: physics, section 8)
@@ -61,6 +62,7 @@ class GpuSample(Facts):
     persistence: bool | None = None
     recovery_action: str | None = None
     licence: str | None = None  # of a vGPU, "Unlicensed"
+    fabric: str | None = None  # state of the NVSwitch fabric: "Completed", "In Progress"
 
     @property
     def busy(self) -> bool | None:
@@ -88,6 +90,8 @@ class GpuProcess(Facts):
 
 class Gpus(Facts):
     """GPUs at one moment or several, in the order of time."""
+
+    keeps_apart: ClassVar[bool] = True
 
     driver: str | None = None
     cuda: str | None = None
@@ -123,17 +127,51 @@ class Gpus(Facts):
     def by_gpu(self) -> dict[str, tuple[GpuSample, ...]]:
         """Return the samples of each GPU, keyed by index (or address, or name) as text.
 
-        A look that tells the address alone is put to the index that another look gives it.
+        A look that tells the address alone is put to the index that another look gives it. Where
+        one index stands for two cards, as in files of two machines, the card is part of the key.
         """
         groups: dict[str, list[GpuSample]] = {}
         known: dict[str | None, int | None] = {
             s.bdf: s.index for s in self.samples if s.bdf and s.index is not None
         }
+        twice = self._twice()
         for sample in self.samples:
             index = known.get(sample.bdf) if sample.index is None else sample.index
             key = index if index is not None else sample.bdf or sample.name or 0
-            groups.setdefault(str(key), []).append(sample)
-        return {key: tuple(group) for key, group in groups.items()}
+            card = _card(sample, twice[sample.index]) if sample.index in twice else ""
+            groups.setdefault(f"{key} ({card})" if card else str(key), []).append(sample)
+        return {key: tuple(sorted(group, key=_time(group))) for key, group in groups.items()}
+
+    def working(self) -> dict[str, tuple[GpuSample, ...]]:
+        """Return the samples at work of each GPU that has any: one slow card holds up its group."""
+        groups = {gpu: tuple(s for s in group if s.busy) for gpu, group in self.by_gpu().items()}
+        return {gpu: group for gpu, group in groups.items() if group}
+
+    def called(self, gpu: str) -> str:
+        """Name one GPU of several, "GPU 5"; the only one is "the GPU"."""
+        return f"GPU {gpu}" if len(self.by_gpu()) > 1 else "the GPU"
+
+    @property
+    def mixed(self) -> str:
+        """Name an index that stands for two cards: by product, else by PCI address."""
+        for index, cards in sorted(self._twice().items()):
+            return f"GPU {index} is {' and '.join(sorted(cards)[:2])}"
+        return ""
+
+    def _twice(self) -> dict[int, frozenset[str]]:
+        """Return the indexes that stand for two cards, each with their products or addresses."""
+        found: dict[int, frozenset[str]] = {}
+        for told in (_product, _address):
+            cards: dict[int, set[str]] = {}
+            for sample in self.samples:
+                if sample.index is not None and (card := told(sample)):
+                    cards.setdefault(sample.index, set()).add(card)
+            found |= {
+                index: frozenset(names)
+                for index, names in cards.items()
+                if len(names) > 1 and index not in found
+            }
+        return found
 
     def cards(self) -> tuple[GpuSample, ...]:
         """Return each GPU as one sample: the last look, completed by what the earlier ones told."""
@@ -148,3 +186,26 @@ class Gpus(Facts):
         """Return the product names, one for each GPU that tells it; whole ones before cut ones."""
         told = [[s.name for s in group if s.name] for group in self.by_gpu().values()]
         return tuple(min(names, key=lambda name: name.endswith("...")) for names in told if names)
+
+
+def _time(group: Sequence[GpuSample]) -> Callable[[GpuSample], str]:
+    """Order by the moments where all are told: files come by their names. Else leave the order."""
+    told = all(one.at and one.at[:1].isdigit() for one in group)
+    return lambda one: (one.at or "") if told else ""
+
+
+def _product(sample: GpuSample) -> str:
+    """Return the product's name, one for all spellings of a known one; empty where it is cut."""
+    if not sample.name or sample.name.endswith("..."):
+        return ""
+    known = gpu_named(sample.name)
+    return known.name if known else sample.name.removeprefix("NVIDIA ")
+
+
+def _address(sample: GpuSample) -> str:
+    return sample.bdf or ""
+
+
+def _card(sample: GpuSample, cards: frozenset[str]) -> str:
+    """Return which of the cards of one index a sample is of; empty where it does not tell."""
+    return next((card for card in (_product(sample), _address(sample)) if card in cards), "")

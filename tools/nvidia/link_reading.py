@@ -44,8 +44,9 @@ class LinkReading:
     def quote(self) -> str:
         """Quote the samples as a person would count them."""
         sample = (self.low_busy or self.busy or self.samples)[0]
-        words = [f"GPU {self.gpu}: gen {sample.link_gen} of {self.possible or '?'}"]
-        words += [] if sample.util_pct is None else [f"at {sample.util_pct:.0f} %"]
+        best = f" of Gen{self.possible}" if self.possible else ""
+        words = [f"GPU {self.gpu}: Gen{sample.link_gen}{best}"]
+        words += [] if sample.util_pct is None else [f"at {sample.util_pct:.0f} % utilisation"]
         words += [] if sample.pstate is None else [f"in P{sample.pstate}"]
         count = f"{len(self.low_busy) or len(self.busy)} of {len(self.busy)} samples at work"
         return f"{' '.join(words)}, {count if self.busy else 'not seen at work'}"

@@ -96,6 +96,7 @@ _READ: dict[str, tuple[Callable[[str], Any], str]] = {
     "mig": (switch, "mig_mode/current mig_mode/current_mig"),
     "persistence": (switch, "persistence_mode"),
     "licence": (text, "license_status"),
+    "fabric": (text, "fabric/state"),
 }
 _REASON_SECTIONS = ("clocks_event_reasons", "clocks_throttle_reasons")
 _RETIRED = (

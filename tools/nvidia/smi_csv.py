@@ -79,6 +79,7 @@ _FIELDS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "mig.mode.current": ("mig", switch),
     "persistence_mode": ("persistence", switch),
     "gpu_recovery_action": ("recovery_action", text),
+    "fabric.state": ("fabric", text),
 }
 _LATER_WINS = ("power.draw.instant", "enforced.power.limit", "pcie.link.gen.gpucurrent")
 _OF_PROCESSES = frozenset({"pid", "process_name", "used_gpu_memory", "used_memory"})

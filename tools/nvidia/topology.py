@@ -35,6 +35,15 @@ class Topology(Facts):
     nic_names: dict[str, str] = {}  # "NIC0" -> "mlx5_0"
     rates: tuple[PairRate, ...] = ()  # of p2pBandwidthLatencyTest, where someone ran it
 
+    @property
+    def mixed(self) -> str:
+        """Name a pair that is joined in two ways, as in files of two machines."""
+        words: dict[tuple[str, str], str] = {}
+        for pair in self.links:
+            if words.setdefault((pair.a, pair.b), pair.word) != pair.word:
+                return f"{pair.a}-{pair.b} is {words[pair.a, pair.b]} and {pair.word}"
+        return ""
+
     def words(self) -> frozenset[str]:
         """Return the kinds of link between GPUs."""
         return frozenset(pair.word for pair in self.links)
@@ -54,6 +63,13 @@ class Nvlink(Facts):
     rx_kib: int | None = None
     reading: int = 0  # 0 the first look at this link, 1 the second, ...
 
+    @property
+    def errors(self) -> int | None:
+        """Return the sum of all error counters that are told; None where none is."""
+        told = (self.replay_errors, self.recovery_errors, self.crc_errors)
+        counts = [count for count in told if count is not None]
+        return sum(counts) if counts else None
+
     def counted(self) -> frozenset[str]:
         """Return the counters that this reading tells."""
         names = ("replay_errors", "recovery_errors", "crc_errors", "tx_kib", "rx_kib")
@@ -65,6 +81,10 @@ class Nvlinks(Facts):
 
     gpu_names: dict[str, str] = {}  # "0" -> product name
     links: tuple[Nvlink, ...] = ()
+
+    def active(self) -> dict[tuple[int, int], bool]:
+        """Return whether each link is up, by the last look that says so, by GPU and link."""
+        return {(one.gpu, one.link): one.active for one in self.links if one.active is not None}
 
     def merged(self, other: Nvlinks) -> Nvlinks:
         """Unite two looks: state and counters complete each other, a counter told again is a later reading."""

@@ -58,5 +58,6 @@ def power_scale(share: float, phase: str) -> float:
     Decode is flat down to about 65 %; prefill follows the clocks. One curve (TP2 RTX 3090, 220 to
     330 of 350 W, club-3090): treat as coarse.
     """
+    share = max(share, 0.0)
     curve = (share / 0.65, 0.8) if phase == "decode" else (share, 0.5)
     return min(1.0, math.pow(*curve))

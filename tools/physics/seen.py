@@ -96,11 +96,13 @@ class Seen:
         """Return the link between the GPUs as seen under load, or as card and slot allow it."""
         words = self.topology.words() if self.topology else frozenset()
         custom = self._custom()
+        nvlink = self._gpu().nvlink
         if words and all(word.startswith("NV") for word in words):
-            nvlink = self._gpu().nvlink
             if nvlink is None:
                 raise Undecided("the rate of this NVLink is not known")
             return Link.nv(nvlink.both_ways_gb_s / 2, custom=custom)
+        if not words and nvlink is not None and nvlink.kind != "bridge":
+            return Link.nv(nvlink.both_ways_gb_s / 2, custom=custom)  # the board itself wires them
         samples = self.gpus.samples if self.gpus else ()
         at_work = [one for one in samples if one.busy]
         if repaired or not at_work:  # an idle GPU lowers its link by itself: that tells nothing

@@ -16,7 +16,8 @@ from tools.probe import Probe, told
 
 LONGEST = 200  # characters of what is looked for
 LINE_CAP = 600
-_NESTED = re.compile(r"[*+}]\)?[*+{]|\([^()]*[*+{][^()]*\)[*+{?]|\([^()]*\|[^()]*\)[*+{]")
+_CLASS = re.compile(r"\[:\w{1,12}:\]")  # of POSIX, which Python does not know
+_PART = re.compile(r"\{[\d,]*\}|.")
 _PLAIN = re.compile(r"[^\x00-\x1f]+")
 
 
@@ -84,12 +85,33 @@ def check(pattern: str) -> None:
     """Refuse a pattern that could take exponential time, or is none; raise ValueError."""
     if re.search(r"\\[1-9]|\(\?", pattern):
         raise ValueError("no back-references and no (?...) in a pattern")
-    bare = re.sub(r"\\.|\[[^\]]*\]", "x", pattern)
-    if _NESTED.search(bare):
+    plain = _CLASS.sub("x", pattern)
+    bare = re.sub(r"\\.|\[[^\]]*\]", "x", plain)
+    if _nests(bare):
         raise ValueError("no repetition of what repeats or chooses already: (a+)+, (a|b)*")
     if any(int(number) > 200 for number in re.findall(r"\{\d*,?(\d+)\}", bare)):
         raise ValueError("no repetition beyond {200}")
     try:
-        re.compile(pattern)
+        re.compile(plain)
     except re.error as why:
         raise ValueError(f"not a pattern: {why}") from None
+
+
+def _nests(bare: str) -> bool:
+    """Say whether something is repeated that repeats or chooses already, at whatever depth."""
+    groups, last = [False], False  # of each open group, and of what stands just before
+    for part in _PART.findall(bare):
+        if part == "(":
+            groups.append(False)
+            last = False
+        elif part == ")":
+            last = groups.pop() if len(groups) > 1 else False
+            groups[-1] = groups[-1] or last
+        elif part[0] in "*+{":
+            if last:
+                return True
+            groups[-1] = last = True
+        else:
+            groups[-1] = groups[-1] or part == "|"
+            last = last and part == "?"
+    return False

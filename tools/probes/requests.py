@@ -8,8 +8,12 @@ from pydantic import Field
 
 from tools.engine import Requests
 from tools.engine.exchange import holds_any, read, slimmed
-from tools.host import Command
-from tools.probe import Probe
+from tools.host import Command, script
+from tools.probe import Probe, told
+
+_STARTS = ('{"absent": ', '{"failed": ')  # what our script says instead
+_SENTENCE = 1000  # characters
+_MARK = r'"(?:messages|prompt|usage)"\s*:'
 
 
 class ReadRequests(Probe[Requests]):
@@ -24,8 +28,8 @@ class ReadRequests(Probe[Requests]):
     path: str = Field("request.json", pattern=r"^[^-]", max_length=400)
 
     def command(self) -> Command:
-        """Print the file."""
-        return Command(argv=("cat", "--", self.path))
+        """Print the file, if there is a request or an answer in it."""
+        return script("print_file", self.path, _MARK)
 
     def recognises(self, text: str, /) -> bool:
         """A request has messages or a prompt, an answer has its usage."""
@@ -33,8 +37,10 @@ class ReadRequests(Probe[Requests]):
 
     def clean(self, text: str, /) -> str:
         """Keep figures alone: what users wrote is dropped before anything is stored."""
-        return slimmed(text)
+        return text if text.startswith(_STARTS) and len(text) < _SENTENCE else slimmed(text)
 
     def parse(self, stdout: str, /) -> Requests:
         """Count requests with and without a grammar; take the figures of the last answer."""
+        if stdout.startswith(_STARTS):
+            told(stdout)
         return read(stdout)

@@ -13,8 +13,8 @@ from tools.engine.prompts import cleaned
 from tools.errors import Absent, Failed, Unreadable
 from tools.host import Command, script
 from tools.linux.wrappers import unwrap
-from tools.probe import Probe
-from tools.sglang.args import read_dump
+from tools.probe import JSON, Probe
+from tools.sglang.args import clean_dumps, read_dump
 from tools.sglang.log import read_log as read_sglang
 from tools.vllm.log import read_log as read_vllm
 
@@ -77,8 +77,8 @@ class ReadServerLog(Probe[ServerLog]):
         return not _OTHER.match(looked) and bool(_SGLANG.search(looked) or _VLLM.search(looked))
 
     def clean(self, text: str, /) -> str:
-        """Drop prompts and secrets."""
-        return cleaned(text)
+        """Drop prompts, arguments that are off the allow-list, and secrets."""
+        return cleaned(clean_dumps(text))
 
     def parse(self, stdout: str, /) -> ServerLog:
         """Read what our filter printed, or a pasted log."""
@@ -94,8 +94,8 @@ class ReadServerLog(Probe[ServerLog]):
         if not read and not self.recognises(body):
             raise Unreadable("no line of an SGLang or vLLM serve log is in it")
         update = {
-            "cut_lines": int(head.get("cut_lines", 0)),
-            "health_prefills": log.health_prefills + int(head.get("health", 0)),
+            "cut_lines": _count(head.get("cut_lines")),
+            "health_prefills": log.health_prefills + _count(head.get("health")),
         }
         return log.model_copy(update=update) if head else log
 
@@ -118,7 +118,11 @@ def parted(stdout: str) -> tuple[dict[str, Any], str]:
     if not first.startswith(HEADER):
         return {}, stdout
     try:
-        head = json.loads(first[len(HEADER) :])
+        head = JSON.decode(first[len(HEADER) :])
     except ValueError:
         raise Unreadable("the first line is not the header that our filter prints") from None
     return (head if isinstance(head, dict) else {}), rest
+
+
+def _count(told: object) -> int:
+    return told if isinstance(told, int) else 0

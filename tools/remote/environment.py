@@ -13,8 +13,8 @@ def environment(port):
         return absent(port)
     raw = _raw(f"/proc/{server['pid']}/environ", 1 << 20)
     if raw is None:
-        who = server["user"] or "its user"
-        return {"failed": f"/proc/{server['pid']}/environ is not readable: run as {who} or root"}
+        why = f"/proc/{server['pid']}/environ is not readable: run as {readers(server)}"
+        return {"failed": why}
     pairs = [
         part.partition("=") for part in raw.decode("utf-8", "replace").split("\0") if "=" in part
     ]

@@ -79,16 +79,25 @@ def _version(server, folder, package, name):
     return None
 
 
+def _is_engine(folder):
+    """Say whether a folder that was named holds an engine: no other source is shown."""
+    parts = (("srt",), ("engine", "entrypoints"))  # of SGLang, of vLLM
+    return os.path.isfile(os.path.join(folder, "__init__.py")) and any(
+        all(os.path.isdir(os.path.join(folder, part)) for part in few) for few in parts
+    )
+
+
 def find_package(server, name, given=None):
     """Return {"path", "version", "editable"} of a package, or None; `given` is looked at first."""
     if given:
         for path in (given, os.path.join(given, name), os.path.join(given, "python", name)):
-            if os.path.isfile(os.path.join(inside(server, path), "__init__.py")):
+            if _is_engine(inside(server, path)):
                 return {
                     "path": path,
                     "version": _version(server, None, path, name),
                     "editable": False,
                 }
+        return None
     folders = _folders(server)
     for folder in folders:
         path = os.path.join(folder, name)

@@ -1,6 +1,6 @@
 """Find the model servers of this host in /proc: a prelude of the scripts that ask about one.
 
-It gives `say`, `find_servers`, `find_server` and `absent`. Values of flags that may be secrets are
+It gives `say`, `find_servers`, `find_server`, `readers` and `absent`. Values of flags that may be secrets are
 dropped here, so that whatever follows cannot print them.
 """
 
@@ -115,6 +115,12 @@ def _port_of(argv, engine, listening):
     return usual if usual in ports or not ports else ports[0]
 
 
+def readers(server):
+    """Say who may read what this user may not."""
+    user = server["user"] or "its user"
+    return user if user == "root" else user + " or root"
+
+
 def _hidden(server):
     what = []
     if not server["env_readable"]:
@@ -123,8 +129,8 @@ def _hidden(server):
         what.append("open files (its log)")
     if server["python"] is None:
         what.append("interpreter")
-    who = server["user"] or "its user"
-    return [f"{w} of process {server['pid']}: not readable, run as {who} or root" for w in what]
+    who = readers(server)
+    return [f"{w} of process {server['pid']}: not readable, run as {who}" for w in what]
 
 
 def _server(pid, engine, table):

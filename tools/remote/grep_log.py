@@ -81,7 +81,7 @@ def main(asked, port, path=None):
         _, argv = journal_log(server["unit"], 2000000)
         name = "journal of " + server["unit"]
     if file is None and argv is None:
-        return say({"absent": no_log(server)})
+        return say(no_log(server))
     if path and not is_serve_log(file):
         return say({"absent": f"{path} holds no line of a serve log"})
     newest, count, trouble = run(file, argv, asked)

@@ -4,6 +4,7 @@ Wants `find_server` before it. Prompts and what has the shape of a secret are dr
 host, so that they never travel.
 """
 
+# Goes after given.py
 # ruff: noqa: F821
 
 import re
@@ -23,8 +24,14 @@ _BARE = re.compile(
     rb"|(?i:bearer )[\w.~+/=-]{8,}"
 )
 _ENGINE = re.compile(
-    rb"(?:Decode|Prefill) batch[., ]|\bsglang\b|\bvllm\b|vLLM|tokens/s, Running"
-    rb"|The server is fired up|Load weight (?:begin|end)"
+    rb"(?:Decode|Prefill) batch(?: \[\w{1,20}\])?[.,] #[\w-]{1,40}: ?\d"
+    rb"|server_args=(?:ServerArgs\(\w|\{['\"]\w)|LLM engine \(v\d|tokens/s, Running: \d"
+    rb"|\[20\d\d-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,6})?(?: [A-Z_]{2,7}\d{1,4}){0,6}\] (?:Load weight|Init |Capture )"
+    rb"|\[20\d\d-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,6})?(?: [A-Z_]{2,7}\d{1,4}){1,6}\] \S"
+    rb"|\] The server is fired up and ready|sglang serve: error: |launch_server\.py: error: "
+    rb"|File \"[^\"\n]{1,200}/(?:sglang/(?:srt|cli|launch_server)|vllm/(?:engine|entrypoints|v1)/)"
+    rb"|\b(?:INFO|WARNING|ERROR) \d\d-\d\d \d\d:\d\d:\d\d \[?[\w./]{1,60}:\d{1,6}\] "
+    rb"|\((?:APIServer|EngineCore\w{0,8}|Worker\w{0,12}) pid=\d+\) "
 )
 
 
@@ -83,11 +90,12 @@ def said(argv):
 
 
 def opened(*paths):
+    """Open the first of these that is a regular file: the server's own, by whatever way it is reached."""
     for path in paths:
         try:
             if path and os.path.isfile(path):
                 return open(path, "rb", buffering=0)
-        except OSError:
+        except (OSError, ValueError):
             continue
     return None
 
@@ -146,13 +154,11 @@ def is_serve_log(file):
 def where(port, path):
     """Return the server, and the log's file if it is one."""
     if path and not port and os.path.isfile(path):
-        return None, opened(path), path
+        return None, given(path)[0], path
     server = find_server(port or None)
     if path:
-        file = opened(
-            (server or {}).get("root", "") + path if server and server["root"] else None, path
-        )
-        return server, file, path
+        inside = given(server["root"] + path)[0] if server and server["root"] else None
+        return server, inside or given(path)[0], path
     if server is None:
         return None, None, None
     log = server["log"]
@@ -167,13 +173,16 @@ def where(port, path):
 
 
 def no_log(server):
-    """Say why there is no log, and what would give one."""
+    """Return the answer for when no log can be read: why, and what would give one."""
     kind = server["log"]["kind"]
-    if kind == "terminal":
-        return "the server writes to a terminal: nothing is kept; start it with its output in a file or as a unit"
+    named = "name the log's path (`log` in hosts.toml)"
     if kind == "unknown":
-        who = server["user"] or "its user"
-        return f"the server's open files cannot be read: run as {who} or root"
-    if server["container"]:
-        return "its container's runtime does not give the log here: ask on the host, docker logs CONTAINER"
-    return f"the server writes into a {kind} that another program reads: name the log's path in the inventory"
+        why = f"the server's open files cannot be read: run as {readers(server)}, or {named}"
+        return {"failed": why}
+    if kind == "terminal":
+        why = "the server writes to a terminal: nothing is kept; start it with its output in a file or as a unit"
+    elif server["container"]:
+        why = "its container's runtime does not give the log here: ask on the host, docker logs CONTAINER"
+    else:
+        why = f"the server writes into a {kind} that another program reads: {named}"
+    return {"absent": why}

@@ -76,8 +76,8 @@ def model_config(port):
             }
         except ValueError:
             return {"failed": "config.json of " + name + " is no JSON"}
-    who = "run as " + (server["user"] or "its user") + " or root"
-    return {"absent": f"no config.json of {name} can be read here; if it exists, {who}"}
+    who = readers(server)
+    return {"absent": f"no config.json of {name} can be read here; if it exists, run as {who}"}
 
 
 say(model_config(int(sys.argv[1]) if len(sys.argv) > 1 and sys.argv[1].isdigit() else None))

@@ -1,7 +1,8 @@
 """Print NCCL's lines of a log; without an argument, of the model server's own log."""
 
+# Goes after given.py
 # ruff: noqa: F821
-# What has no definition here is that of find_server.py, whose text goes before this one.
+# What has no definition here is that of find_server.py and given.py, whose texts go before this one.
 
 import json
 import subprocess
@@ -30,9 +31,12 @@ def main(path):
         path, why = log_path()
     if not path:
         return json.dumps({"absent": why})
+    file, trouble = given(path)
+    if file is None:
+        return json.dumps(trouble)
     done = subprocess.run(
-        ["grep", "-a", "-m", MOST_LINES, *WANTED, "--", path],
-        stdin=subprocess.DEVNULL,
+        ["grep", "-a", "-m", MOST_LINES, *WANTED],
+        stdin=file,
         capture_output=True,
         timeout=LIMIT_S,
         check=False,

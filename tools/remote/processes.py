@@ -5,11 +5,13 @@ its module or script are told, never the arguments: they may hold secrets.
 """
 
 import os
+import re
 import sys
 import time
 
 WINDOW_S = 0.5
 BUSIEST = 12
+PROGRAM = re.compile(r"[\w./+@:-]{1,200}")
 TICKS = os.sysconf("SC_CLK_TCK")
 PAGE_MIB = os.sysconf("SC_PAGE_SIZE") / (1 << 20)
 
@@ -40,10 +42,12 @@ def ticks():
 
 def program(pid):
     words = [word for word in text(f"/proc/{pid}/cmdline").rstrip("\0").split("\0") if word]
-    kept = words[:1]
+    kept = [words[0].partition(" -")[0]] if words else []  # a title may hold arguments
     for at, word in enumerate(words[1:4], start=1):
         if word == "-m":
             return " ".join([*kept, "-m", *words[at + 1 : at + 2]])
+        if word == "-c" or not PROGRAM.fullmatch(word):
+            break  # a line for a shell, or a text
         if word.endswith(".py") or word == "serve" or "/bin/" in word:
             kept.append(word)
         elif not word.startswith("-"):

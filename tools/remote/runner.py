@@ -17,7 +17,7 @@ import zlib
 from contextlib import suppress
 
 # ruff: noqa: F821
-# SCRIPT, warm, guard, become and kill are those of fork.py, whose text goes before this one.
+# SCRIPT, warm, guard, leave, become and kill are those of fork.py, whose text goes before this one.
 
 MAGIC = b"\0PSL1"
 CHUNK = 1 << 18
@@ -74,7 +74,7 @@ class Runner:
         self.waiting = [Task(n, told) for n, told in enumerate(job["commands"])]
         self.running, self.at_once, self.outbox = [], job["at_once"], bytearray()
         self.over = time.monotonic() + job["bound_s"]
-        self.watch = guard()
+        self.watch, self.guard = guard()
         warm(self.waiting)
         self.select = selectors.DefaultSelector()
         self.select.register(0, selectors.EVENT_READ, self.hear)
@@ -91,7 +91,7 @@ class Runner:
         """Nobody waits any more: kill everything and be gone."""
         for task in self.running:
             kill(task.pid, signal.SIGKILL)
-        os._exit(1)
+        leave(self.watch, self.guard, 1)
 
     def hear(self, fd):
         """Whatever comes on stdin means that somebody is there; its end, that nobody is."""
@@ -232,7 +232,7 @@ class Runner:
             for task in list(self.running):
                 if self.mind(task, now):
                     self.finish(task)
-        os._exit(0)
+        leave(self.watch, self.guard, 0)
 
 
 if "JOB" in globals():

@@ -18,7 +18,7 @@ FAR = 1 << 26  # bytes, from which on another program searches faster
 MENTIONS = 1 << 24  # bytes of places where arguments are spoken of; more are no log
 SEARCH_S = 25.0
 
-_STARTED = re.compile(rb"server_args=(?:ServerArgs\(|\{)|LLM engine \(v?\d")
+_STARTED = re.compile(rb"server_args=(?:ServerArgs\(\w|\{['\"]\w)|LLM engine \(v?\d")
 _SIGNS = (b"server_args=", b"LLM engine (v")
 _READY = (b"The server is fired up and ready", b"Application startup complete")
 
@@ -179,7 +179,7 @@ def main(port, window, path=None):
             "journal of " + server["unit"],
         )
     if found is None:
-        return say({"absent": no_log(server)})
+        return say(no_log(server))
     if path and not found[1].get("startup_found") and not is_log(found[0]):
         return say({"absent": f"{path} holds no line of a serve log"})
     return show(*found)

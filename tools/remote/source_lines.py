@@ -43,6 +43,8 @@ def search(needle, pattern, given, port):
     name = server["engine"] if server["engine"] in ("sglang", "vllm") else "sglang"
     package = find_package(server, name, given or None)
     if package is None:
+        if given:
+            return {"absent": f"{given} holds no source of {name}"}
         return {
             "absent": f"the installed source of {name} was not found; tell where it is (source_path)"
         }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tools.engine import Environment, Launch, ServerInfo, ServerLog
 from tools.engine.parallel import tp_size
 from tools.errors import Undecided
+from tools.knowledge.links import pcie_gb_s
 from tools.linux.kernel import KernelLog
 from tools.linux.machine import Machine
 from tools.linux.pci import PciDevice, PciLinks
@@ -15,6 +16,10 @@ from tools.rule import Cleared, Effect, Finding, Outcome, rule
 
 SPIN_UTIL_PCT = 95  # a collective that waits spins at full utilisation
 SPIN_POWER = 0.4  # and draws little: work at that utilisation draws 60 % of the limit and more
+SLOW_COPY = (
+    0.5  # of the raw rate of the link; a direct peer copy reaches 80 % and more (links.json)
+)
+FAST_COPY = 0.7
 
 _ACS_TEST = "all_reduce_perf with and without NCCL_P2P_DISABLE=1, then with ACSCtl cleared"
 _PASSTHROUGH = ("iommu=pt", "iommu=off", "intel_iommu=off", "amd_iommu=off", "iommu.passthrough=1")
@@ -73,23 +78,51 @@ def peer_writes_redirected(
         return Cleared("the GPUs speak over NVLink, which passes no port")
     hangs = _hangs(gpus, log, test)
     where = ", ".join(port.bdf for port in ports)
-    if not hangs:
+    copies = _peer_copies(topology, links)
+    if copies and copies[0] >= FAST_COPY * copies[1] and not hangs:
+        return Cleared(
+            f"peer copies reach {copies[0]:.1f} of {copies[1]:.1f} GB/s, whatever ACS redirects"
+        )
+    slow = bool(copies) and copies[0] <= SLOW_COPY * copies[1]
+    if not (hangs or slow):
         raise Undecided(
             f"ACS redirects peer writes on {where}; whether P2P is slow by it was not measured",
             settle=_ACS_TEST,
             suspicion=0.3,
         )
+    how = hangs or f"peer copies reach only {copies[0]:.1f} GB/s of a link of {copies[1]:.1f} GB/s"
     return Finding(
-        statement=f"ACS redirects peer writes on {where}, and {hangs}.",
-        confidence=0.75,
+        statement=f"ACS redirects peer writes on {where}, and {how}.",
+        confidence=0.75 if hangs else 0.7,
         slows=frozenset(("start", "crash", "decode", "prefill")),
         category="config",
         remedy=(
-            "Set NCCL_P2P_DISABLE=1 for the moment; it costs speed and starts.",
-            "Then switch ACS off in the BIOS, or on those ports with setpci; bare metal only.",
+            *(
+                ("Set NCCL_P2P_DISABLE=1 for the moment; it costs speed and starts.",)
+                if hangs
+                else ()
+            ),
+            "Switch ACS off: in the BIOS, or as root on those ports with setpci (ECAP_ACS+6.w=0000,"
+            " gone at the next boot). On bare metal only: guests rely on it.",
         ),
+        verify=f"{_ACS_TEST}: peer copies reach 80 % of the link and more",
         quotes=tuple(f"{port.bdf} ACSCtl: ReqRedir+ or CmpltRedir+" for port in ports),
     )
+
+
+def _peer_copies(topology: Topology | None, links: PciLinks) -> tuple[float, ...]:
+    """Return what the best measured peer copy reached and the raw rate of its link, in GB/s."""
+    rates = [
+        rate.gb_s / (2 if rate.both_ways else 1)
+        for rate in (topology.rates if topology else ())
+        if rate.peer
+    ]
+    raws = [
+        raw
+        for gpu in links.gpus()
+        if gpu.link_gen and gpu.link_width and (raw := pcie_gb_s(gpu.link_gen, gpu.link_width))
+    ]
+    return (max(rates), min(raws)) if rates and raws else ()
 
 
 def _above(links: PciLinks, devices: list[PciDevice]) -> list[PciDevice]:
@@ -120,6 +153,8 @@ def iommu_between_gpus(
     links: PciLinks | None,
     nccl: NcclLog | None,
     environment: Environment | None,
+    launch: Launch | None,
+    info: ServerInfo | None,
     log: ServerLog | None,
     test: AllReduceTest | None,
 ) -> Outcome:
@@ -129,6 +164,8 @@ def iommu_between_gpus(
         return Cleared("the IOMMU is off or passes through")
     if kernel.io_page_faults:
         return _faults(kernel, gpus, links)
+    if tp_size(launch, log, info) == 1 or (links and len(links.gpus()) == 1):
+        return Cleared("one GPU serves alone, so no peer writes exist")
     if translating is None:
         raise Undecided(
             "nothing tells whether the IOMMU translates",

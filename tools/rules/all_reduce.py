@@ -46,7 +46,7 @@ def custom_all_reduce_refused(
     if _silent(args, log, topology, environment):
         return _silently_lost()
     if log.started or log.captures:
-        return Cleared("the start-up was seen, and it refuses nothing", (log,))
+        return Cleared("the start-up refuses no custom all-reduce", (log,))
     raise Undecided(
         "this part of the log does not hold the start-up",
         settle="grep -i 'allreduce is disabled\\|graph addresses' in the serve log",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from statistics import median
+from statistics import correlation, median
 
-from tools.engine import Arguments, Launch, ModelConfig, ServerInfo, ServerLog, Traffic
+from tools.engine import Arguments, DecodeLine, Launch, ModelConfig, ServerInfo, ServerLog, Traffic
 from tools.engine.traffic import quoted, step_ms
 from tools.errors import Undecided
 from tools.knowledge.gpus import gpu_named
@@ -16,6 +16,11 @@ NO_KERNELS = ("torch_native", "flex_attention")  # references without kernels of
 FACTOR = 2.0  # of reading the whole card: no batch needs that for memory
 BIG_CACHE = 0.3  # usage of the pool from which the cache is most of what a step reads
 GROWTH, SPAN, FIRST = 1.10, 2.0, 8000  # of the step, of the tokens, tokens at least
+LENGTH_REMEDY = (
+    "--kv-cache-dtype fp8_e4m3, where the attention backend is fast with it: half the bytes.",
+    "Shorter chats: summarise or cut old turns.",
+)
+STRAIGHT = 0.95  # correlation from which the length explains nine tenths of what varies
 SETTLE = "restart with only --attention-backend changed (flashinfer, triton), same load"
 
 
@@ -31,7 +36,7 @@ def attention_without_kernels(
     used = [args.text(name) for name in names if args.text(name) in NO_KERNELS]
     said = [n.text for n in log.notices if any(w in n.text.lower() for w in _SAID)]
     if not (used or said):
-        return Cleared("the backend has kernels of its own, or none is named", (log,))
+        return Cleared("no attention backend without fast kernels is named", (log,))
     return Finding(
         f"Attention runs on {used[0] if used else 'a reference backend'}: no kernels of its own,"
         " and no CUDA graph.",
@@ -93,12 +98,7 @@ def step_grows_with_context(
     slope = (steps[1] - steps[0]) / (ends[1] - ends[0]) * 1e3
     expected = _expected_slope(config, gpus, Arguments(launch, info, log))
     if expected is None:
-        raise Undecided(
-            f"a step grows by {slope:.2f} ms for 1000 tokens; what the cache alone costs is not"
-            " known",
-            settle=f"the model's config.json and nvidia-smi -L; or {SETTLE}",
-            suspicion=0.3,
-        )
+        return _follows_the_length(log, lines, few, many, slope)
     if slope > FACTOR * expected:
         raise Undecided(
             f"a step grows by {slope:.2f} ms for 1000 tokens; reading the cache costs"
@@ -115,6 +115,7 @@ def step_grows_with_context(
         confidence=0.75,
         slows=frozenset({"decode"}),
         effect=Effect(decode_pct=(loss - 2, loss, loss + 2), source="the Decode lines"),
+        remedy=LENGTH_REMEDY,
         quotes=(*quoted(few[:1]), *quoted(many[-1:])),
     )
 
@@ -125,6 +126,42 @@ _SAID = (
     "will fallback to torch_native",
     "will fall back to torch_native",
 )
+
+
+def _follows_the_length(
+    log: ServerLog,
+    lines: list[DecodeLine],
+    few: list[DecodeLine],
+    many: list[DecodeLine],
+    slope: float,
+) -> Finding:
+    """Tell that the length explains the rate, where it is not known what a length must cost."""
+    if not _in_a_line(lines):
+        raise Undecided(
+            f"a step grows by {slope:.2f} ms for 1000 tokens, with much scatter",
+            settle=f"the model's config.json and nvidia-smi -L; or {SETTLE}",
+            suspicion=0.3,
+        )
+    ends = [(part[0].tokens or 0, step_ms(part[0]) or 0.0) for part in (few, many[::-1])]
+    loss = (ends[0][1] / ends[1][1] - 1) * 100
+    return Finding(
+        f"The rate follows the length of the chat and nothing else: a step takes {ends[0][1]:.1f} ms"
+        f" at {ends[0][0]} tokens and {ends[1][1]:.1f} ms at {ends[1][0]}, {slope:.2f} ms more for"
+        " each 1000 tokens of cache that it must read. Whether it reads them as fast as this GPU"
+        " can is not known without the model's config.json and the GPU's name.",
+        shown_by=(log,),
+        confidence=0.6,
+        slows=frozenset({"decode"}),
+        effect=Effect(decode_pct=(loss - 2, loss, loss + 2), source="the Decode lines"),
+        remedy=LENGTH_REMEDY,
+        quotes=(*quoted(few[:1]), *quoted(many[-1:])),
+    )
+
+
+def _in_a_line(lines: list[DecodeLine]) -> bool:
+    """Say whether steps lie on one straight line over the tokens."""
+    told = [(float(n.tokens or 0), step_ms(n) or 0.0) for n in lines]
+    return correlation(*zip(*told, strict=True)) >= STRAIGHT
 
 
 def _slow(log: ServerLog, gpus: Gpus, args: Arguments, bounds: Bounds) -> Finding:

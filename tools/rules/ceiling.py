@@ -16,6 +16,7 @@ from tools.probe import Facts
 from tools.rule import Cleared, Finding, Outcome, rule
 
 NEAR_PCT = 88.0  # of the model's rate; the catalogue says step <= 1.10 x the model's
+FULL_PCT = 102.0  # beyond, the model's error is what is left
 MEMORY_SHARE = 0.75  # of the step that must be reading
 WEIGHTS_ALONE = 0.72  # reached of the card's usual fraction, with the weights alone counted
 PREFILL_NEAR = 0.85
@@ -45,10 +46,16 @@ def memory_is_the_limit(
         return Cleared(f"decode reaches {room.share_pct:.0f} % of what the model gives", (log,))
     if memory < MEMORY_SHARE:
         return Cleared(f"reading memory is {memory:.0%} of the step only", (log,))
+    reached = (
+        f"{room.share_pct:.0f} % of the {room.ceiling_tok_s.mid:.0f}"
+        if room.share_pct <= FULL_PCT
+        else f"all and more of the {room.ceiling_tok_s.mid:.0f} ({room.ceiling_tok_s.lo:.0f} to"
+        f" {room.ceiling_tok_s.hi:.0f})"
+    )
     return _at_the_ceiling(
-        f"Decode gives {room.measured_tok_s:.0f} tok/s, {room.share_pct:.0f} % of the"
-        f" {room.ceiling_tok_s.mid:.0f} that this model can reach here; {memory:.0%} of each step"
-        " is reading memory.",
+        f"Decode gives {room.measured_tok_s:.0f} tok/s, {reached} tok/s that this model can reach"
+        f" here; {'nearly all' if memory > 0.95 else f'{memory:.0%}'} of each step is reading"
+        " memory.",
         0.85,
         (log, gpus, config),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from statistics import median
 
-from tools.engine import Benchmark, DecodeLine, ServerLog, Traffic
+from tools.engine import Benchmark, Claim, DecodeLine, ServerLog, Traffic
 from tools.engine.traffic import quoted
 from tools.errors import Undecided
 from tools.rule import Cleared, Finding, Outcome, rule
@@ -14,6 +14,8 @@ FASTER = 1.3  # the catalogue says 10 %; a benchmark's average also holds its ra
 SECONDS_MS = 5000.0  # a TTFT that no prefill of a server without a queue takes
 LINES = 5  # Decode lines that show the queue
 PEAK, REST, TAIL = 32, 0.05, 4  # running requests at the peak, share left, lines of the tail
+FEWER = 4  # times fewer requests run than are said to be sent
+HALF_FULL = 0.5  # usage of the KV pool below which it turns nobody away
 ONE_STREAM = 0.05  # usage of the KV pool below which nothing holds requests back
 
 
@@ -79,10 +81,15 @@ def client_queues_by_itself(log: ServerLog, benchmark: Benchmark) -> Outcome:
 
 
 @rule(cause="client_http_pool")
-def client_starves_the_server(log: ServerLog, benchmark: Benchmark | None) -> Outcome:
+def client_starves_the_server(
+    log: ServerLog, benchmark: Benchmark | None, claim: Claim | None
+) -> Outcome:
     """The client holds its requests back, so the server runs with a few where many are claimed."""
     lines = [n for n in log.decode if n.running is not None and not n.rank.startswith("DP")]
     peak = max((n.running or 0 for n in lines), default=0)
+    told = claim.in_parallel if claim and claim.in_parallel else None
+    if told and len(lines) >= 2 * LINES and 0 < peak * FEWER <= told:
+        return _never_more(log, lines, peak, told)
     if len(lines) <= TAIL or peak < PEAK:
         return Cleared("no large load was seen to fall", (log,))
     tail = _tail(lines, peak)
@@ -107,6 +114,27 @@ def client_starves_the_server(log: ServerLog, benchmark: Benchmark | None) -> Ou
         confidence=0.85 if many else 0.7,
         slows=frozenset({"throughput", "decode", "ttft", "tail"}),
         quotes=(*quoted(lines[:1]), *quoted(tail[-1:])),
+    )
+
+
+def _never_more(log: ServerLog, lines: list[DecodeLine], peak: int, told: int) -> Outcome:
+    """Judge a load that stays far below what is said to be sent."""
+    if any(n.queued or (n.usage or 0.0) > HALF_FULL for n in lines):
+        return Cleared("requests wait in the server, or its cache is in use", (log,))
+    return Finding(
+        f"At most {peak} requests run at once and none waits, in all {len(lines)} Decode lines,"
+        f" while {told} are said to be sent in parallel: what sends them lets about {peak} through"
+        " at a time (threads, connection pool, semaphore, proxy), or this is one server of several.",
+        shown_by=(log,),
+        confidence=0.7,
+        slows=frozenset({"throughput", "decode", "ttft", "tail"}),
+        remedy=(
+            "Raise the number of workers, the connection pool or the semaphore of the client to"
+            f" {told}, and look whether #running-req follows.",
+        ),
+        risk="none",
+        verify=f"#running-req near {told} in the Decode lines, or #queue-req above 0",
+        quotes=quoted(lines[-1:]),
     )
 
 

@@ -15,6 +15,8 @@ SM_LOW = 0.85  # boards boost to 85 % and more of clocks.max.sm unless something
 SM_LOCKED = 0.75  # without a reason bit: boards differ in how far they boost
 STEADY_MHZ = 15.0  # one step of the clock
 STEADY_SAMPLES = 4
+WORK_UTIL_PCT = 90.0  # in a P-state below P2, work shows in utilisation and power alone
+WORK_POWER = 0.3  # of the limit; an idle GPU that polls or draws a desktop stays below it
 
 _SETTLE = (
     "Under load: nvidia-smi --query-gpu=pstate,utilization.gpu,clocks.sm,clocks.max.sm,clocks.mem,"
@@ -32,16 +34,39 @@ _OTHER = {
 @rule(cause="clocks_locked")
 def clocks_held_down(gpus: Gpus) -> Outcome:
     """Somebody locked the SM clock below what the card reaches."""
-    work = [one for one in gpus.busy() if one.sm_mhz]
+    groups = {
+        g: told for g, work in gpus.working().items() if (told := [s for s in work if s.sm_mhz])
+    }
+    work = [one for told in groups.values() for one in told]
     if not work:
         raise Undecided("no look at work tells the SM clock", settle=_SETTLE, suspicion=0.03)
-    if any((one.reasons or frozenset()) & _OTHER for one in work):
+    free = {g: told for g, told in groups.items() if not any(_other(one) for one in told)}
+    if not free:
         return Cleared("power or heat set the clocks, not a lock")
     if not all(one.sm_max_mhz for one in work):
         raise Undecided("the highest SM clock is not told", settle=_SETTLE, suspicion=0.03)
-    share = max((one.sm_mhz or 0.0) / (one.sm_max_mhz or 1.0) for one in work)
-    if share >= SM_LOW:
-        return Cleared(f"the SM clock reaches {share:.0%} of its maximum")
+    shares = {gpu: _sm_share(told) for gpu, told in free.items()}
+    worst = min(shares, key=lambda gpu: shares[gpu])
+    if shares[worst] >= SM_LOW or _boosts_no_higher(free[worst]):
+        none = " and no reason holds it down" if shares[worst] < SM_LOW else ""
+        return Cleared(f"the SM clock reaches {shares[worst]:.0%} of its maximum{none}")
+    return _held(free[worst], shares[worst], "" if len(groups) == 1 else f" of GPU {worst}")
+
+
+def _other(sample: GpuSample) -> bool:
+    return bool((sample.reasons or frozenset()) & _OTHER)
+
+
+def _sm_share(work: Sequence[GpuSample]) -> float:
+    return max((one.sm_mhz or 0.0) / (one.sm_max_mhz or 1.0) for one in work)
+
+
+def _boosts_no_higher(work: Sequence[GpuSample]) -> bool:
+    """Say whether nothing holds a clock down that is not far below its maximum: boards differ."""
+    return all(one.reasons == frozenset() for one in work) and _sm_share(work) >= SM_LOCKED
+
+
+def _held(work: Sequence[GpuSample], share: float, whose: str) -> Finding:
     asked = [one for one in work if one.reasons and "applications_clocks_setting" in one.reasons]
     clocks = [one.sm_mhz or 0.0 for one in work]
     flat = len(clocks) >= STEADY_SAMPLES and max(clocks) - min(clocks) <= STEADY_MHZ
@@ -52,7 +77,7 @@ def clocks_held_down(gpus: Gpus) -> Outcome:
         raise Undecided(f"{quote}, no reason told", settle="nvidia-smi -q -d CLOCK", suspicion=0.1)
     loss = round(100 * (share - 1), 1)
     return Finding(
-        statement=f"The SM clock is held at {share:.0%} of its maximum.",
+        statement=f"The SM clock{whose} is held at {clocks[-1]:.0f} MHz, {share:.0%} of its maximum.",
         confidence=0.8 if asked else 0.55,
         slows=frozenset(("prefill", "ttft")),
         effect=Effect((-5.0, -2.0, 0.0), (loss, 0.8 * loss, 0.5 * loss), "catalogue: as the clock"),
@@ -60,13 +85,22 @@ def clocks_held_down(gpus: Gpus) -> Outcome:
     )
 
 
-def _memory(gpus: Gpus) -> list[GpuSample]:
-    """Return the busy samples that tell the memory clock, without the first of a longer series."""
-    kept: list[GpuSample] = []
-    for group in gpus.by_gpu().values():
-        told = [one for one in group if one.busy and one.mem_mhz and _nominal(one)]
-        kept += told[1:] if len(told) > 3 else told
+def _memory(gpus: Gpus) -> dict[str, list[GpuSample]]:
+    """Return each GPU's busy samples that tell the memory clock, without the first of many."""
+    kept: dict[str, list[GpuSample]] = {}
+    for gpu, group in gpus.by_gpu().items():
+        told = [one for one in group if _works(one) and one.mem_mhz and _nominal(one)]
+        if told:
+            kept[gpu] = told[1:] if len(told) > 3 else told
     return kept
+
+
+def _works(sample: GpuSample) -> bool:
+    """Say whether a GPU works, in P3 and below too: a GPU held there is what is looked for."""
+    if sample.busy or sample.pstate in (None, 0, 1, 2):
+        return bool(sample.busy)
+    draws = (sample.power_w or 0.0) >= WORK_POWER * (sample.power_limit_w or float("inf"))
+    return (sample.util_pct or 0.0) >= WORK_UTIL_PCT and draws
 
 
 def _nominal(sample: GpuSample) -> float | None:
@@ -81,21 +115,30 @@ def _share(sample: GpuSample) -> float:
 @rule(cause="mem_clock_low")
 def memory_clock_low(gpus: Gpus) -> Outcome:
     """The memory clock stays low under load, and decode with it."""
-    work = _memory(gpus)
-    if not work:
+    groups = _memory(gpus)
+    if not groups:
         raise Undecided("no look at work tells the memory clock", settle=_SETTLE, suspicion=0.03)
-    low = [one for one in work if _share(one) < MEM_LOW]
-    if len(low) < LOW_SHARE * len(work):
-        return Cleared(f"the memory clock is at {_share(work[-1]):.0%} of its maximum under load")
+    lows = {gpu: [one for one in work if _share(one) < MEM_LOW] for gpu, work in groups.items()}
+    held = [gpu for gpu, low in lows.items() if low and len(low) >= LOW_SHARE * len(groups[gpu])]
+    if not held:
+        least = min(_share(work[-1]) for work in groups.values())
+        return Cleared(f"the memory clock is at {least:.0%} of its maximum under load")
+    worst = min(held, key=lambda gpu: _share(lows[gpu][-1]))
+    low, work = lows[worst], groups[worst]
+    whose = "" if len(groups) == 1 else f" of GPU {', '.join(held)}"
     expected = 0.96  # P2 under CUDA
     loss = round(100 * (min(_share(one) for one in low) / expected - 1), 1)
     return Finding(
-        statement=f"The memory clock stands at {_share(low[-1]):.0%} of its maximum under load.",
+        statement=(
+            f"The memory clock{whose} stands at {low[-1].mem_mhz:.0f} MHz under load,"
+            f" {_share(low[-1]):.0%} of its maximum."
+        ),
         confidence=0.88 if len(low) > 2 else 0.7,
         slows=frozenset(("decode", "throughput")),
         effect=Effect((loss, loss, 0.8 * loss), (-10.0, -5.0, 0.0), "catalogue: proportional"),
         quotes=(
-            f"memory {low[-1].mem_mhz:.0f} of {_nominal(low[-1]) or 0:.0f} MHz,"
+            f"memory {low[-1].mem_mhz:.0f} of {_nominal(low[-1]) or 0:.0f} MHz"
+            f"{f' in P{low[-1].pstate}' if low[-1].pstate is not None else ''},"
             f" {len(low)} of {len(work)} samples at work",
         ),
     )
@@ -104,7 +147,7 @@ def memory_clock_low(gpus: Gpus) -> Outcome:
 @rule(cause="mem_clock_p2_by_design")
 def memory_clock_of_p2(gpus: Gpus) -> Outcome:
     """CUDA runs the memory in P2, a few percent below its highest clock."""
-    work = [one for one in _memory(gpus) if one.pstate in (2, None)]
+    work = [s for told in _memory(gpus).values() for s in told if s.pstate in (2, None)]
     if not work or not all(MEM_LOW <= _share(one) < 0.99 for one in work):
         return None
     one = work[-1]
@@ -137,7 +180,7 @@ def ecc_costs_bandwidth(gpus: Gpus) -> Outcome:
         statement="ECC is on; on GDDR6 it takes some of the memory's bandwidth.",
         confidence=0.6,
         slows=frozenset(("decode",)),
-        effect=Effect((-6.0, -5.0, -4.0), (-2.0, -1.0, 0.0), "catalogue, from own knowledge"),
+        effect=Effect((-6.0, -5.0, -4.0), (-2.0, -1.0, 0.0), "rule of thumb, not measured here"),
         quotes=(f"ECC enabled, {on[0].mem_total_mib or 0:.0f} MiB",),
     )
 

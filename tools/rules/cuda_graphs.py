@@ -71,6 +71,9 @@ def _never_true(log: ServerLog, told: list[DecodeLine], args: Arguments) -> Outc
 
 def _by_start_up(log: ServerLog, args: Arguments) -> Outcome:
     """Old Decode lines have no such field, which is not False: only the start-up can tell."""
+    failed = log.said("start_failed", "oom") and not any(one.finished for one in log.captures)
+    if failed and log.captures:
+        raise Undecided("the start-up ends while graphs are captured", suspicion=0.03)
     if captured := largest_graph(log):
         return Cleared(f"graphs up to batch {captured} were captured, and no flag is set", (log,))
     if any(one.what == "decode" and one.finished for one in log.captures):

@@ -48,7 +48,7 @@ def drafts_never_accepted(
             )
         return Cleared("there is no speculation")
     if length >= BROKEN:
-        return Cleared(f"the accept length is {length:.2f}", (log,))
+        return Cleared(f"drafts are accepted: the accept length is {length:.2f}", (log,))
     own = str(args.value("draft") or "")
     return Finding(
         f"The accept length is {length:.2f}, so almost no draft is accepted; each step still pays"
@@ -134,7 +134,10 @@ def acceptance_fell(log: ServerLog, claim: Claim | None, info: ServerInfo | None
     """The rate follows the accept length, and so the text, at an unchanged step time."""
     traffic = Traffic(log)
     if traffic.accept_len is None:
-        return Cleared("there is no speculation, or no accept length was seen")
+        seen = any(line.accept_len for line in log.decode)
+        return Cleared(
+            "too few lines tell the accept length" if seen else "there is no speculation"
+        )
     if finding := _within(log, traffic):
         return finding
     if claim and claim.before_tok_s and traffic.usual_running == 1:

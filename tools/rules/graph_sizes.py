@@ -50,7 +50,7 @@ def graphs_lost_to_the_sum_over_ranks(
     ranks, each = args.count("dp_size") or _ranks(traffic), traffic.usual_running
     largest = largest_graph(log) or args.count("cuda_graph_max_bs")
     if ranks < 2 or (args.dumped and not args.on("enable_dp_attention")):
-        return Cleared("DP attention over several ranks is not used", (log,))
+        return Cleared("there is no DP attention over several ranks", (log,))
     if any(line.graph for line in traffic.decode):
         return Cleared("Decode lines show 'cuda graph: True'", (log,))
     if not largest or not each:

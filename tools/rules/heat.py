@@ -15,10 +15,19 @@ HW_HOT_C = 93.0  # slowdown temperature of most GeForce boards, where none is to
 NEAR_C = 3.0
 # One sample with the bit can be a change of P-state (the catalogue's false positive).
 BIT_SHARE = 0.3
+FEW = 4  # samples; fewer say nothing of how much of the time it is
+_HALVED = ((-70.0, -50.0, -30.0), (-80.0, -65.0, -50.0))  # decode, prefill while the clock is cut
 
 _SETTLE = (
     "Ten minutes of load: nvidia-smi --query-gpu=temperature.gpu,temperature.memory,clocks.sm,"
     "fan.speed,power.draw,clocks_event_reasons.active --format=csv -l 2"
+)
+_COOL = (
+    "Now: lower the power limit by a quarter (nvidia-smi -pl), which costs prefill little and decode"
+    " hardly anything.",
+    "Then the air: fans and their curve, dust, filters, blanking plates, space between cards; passive"
+    " cards need a server's airflow.",
+    "If one card alone stays hot in the same air: its fan, paste or pads.",
 )
 _HW = frozenset(("hw_thermal_slowdown",))
 _BARE = frozenset(("hw_slowdown", "hw_thermal_slowdown", "hw_power_brake_slowdown"))
@@ -49,14 +58,23 @@ def hardware_slows_for_heat(gpus: Gpus) -> Outcome:
     """The hardware halves a GPU's clocks because it is too hot."""
     told = [one for one in gpus.samples if one.reasons is not None]
     hot = [one for one in told if one.reasons and one.reasons & _HW]
+    if hot:  # the card that is hot, and how much of the time it is
+        told = [one for one in told if one.index == hot[-1].index]
+        hot = [one for one in hot if one.index == hot[-1].index]
     if hot or _grown(gpus, "hw_thermal_slowdown"):
         one = hot[-1] if hot else gpus.samples[-1]
+        which = (
+            f"GPU {one.index}" if one.index is not None and len(gpus.by_gpu()) > 1 else "the GPU"
+        )
         return Finding(
-            statement=f"The hardware slows the GPU for heat: {_quote(one)}.",
+            statement=f"The hardware slows {which} for heat: {_quote(one)}.",
             confidence=0.92 if one.busy is not False else 0.75,
             slows=frozenset(("decode", "prefill", "ttft", "throughput", "tail")),
-            effect=Effect((-70.0, -50.0, -30.0), (-80.0, -65.0, -50.0), "catalogue"),
-            quotes=(f"hw_thermal_slowdown active: {_quote(one)}",),
+            effect=_while_hot(len(hot) / len(told) if hot and len(told) >= FEW else 1.0),
+            remedy=_COOL,
+            risk="the card protects itself; lasting heat ages it",
+            verify="ten minutes of the same load: the counter of hw_thermal_slowdown stands still",
+            quotes=(f"hw_thermal_slowdown in {len(hot)} of {len(told)} samples: {_quote(one)}",),
         )
     bare = [one for one in told if one.reasons and one.reasons & _BARE == {"hw_slowdown"}]
     if bare:
@@ -71,6 +89,14 @@ def hardware_slows_for_heat(gpus: Gpus) -> Outcome:
     if told or any(one.reason_us for one in gpus.samples):
         return Cleared("no sample shows a thermal slowdown by hardware")
     raise Undecided("the clock reasons were not read", settle=_SETTLE, suspicion=0.03)
+
+
+def _while_hot(share: float) -> Effect:
+    """Return the loss of a slowdown that holds for a share of the time."""
+    decode, prefill = ((low * share, mid * share, high * share) for low, mid, high in _HALVED)
+    return Effect(
+        decode, prefill, "catalogue" if share == 1 else "catalogue, for that share of the samples"
+    )
 
 
 def _bare(sample: GpuSample) -> Outcome:
@@ -96,18 +122,23 @@ def driver_slows_for_heat(gpus: Gpus) -> Outcome:
     """The driver lowers a GPU's clocks because it is hot."""
     work = [one for one in gpus.samples if one.busy]
     told = [one for one in work if one.reasons is not None]
-    flagged = [one for one in told if "sw_thermal_slowdown" in (one.reasons or ())]
-    if flagged and len(flagged) >= BIT_SHARE * len(told):
-        return _finding(
-            flagged[-1], 0.85, f"the bit is set in {len(flagged)} of {len(told)} samples"
-        )
-    for group in gpus.by_gpu().values():
-        fallen = _fallen([one for one in group if one.busy])
+    for gpu, group in gpus.working().items():  # each by itself: one hot card holds up its group
+        seen = [one for one in group if one.reasons is not None]
+        flagged = [one for one in seen if "sw_thermal_slowdown" in (one.reasons or ())]
+        if flagged and len(flagged) >= BIT_SHARE * len(seen):
+            how = f"the bit is set in {len(flagged)} of {len(seen)} samples"
+            return _finding(gpus.called(gpu), flagged[-1], 0.85, how)
+    for gpu, group in gpus.working().items():
+        fallen = _fallen(group)
         if fallen:
-            return _finding(fallen, 0.75, "clocks fall as it heats, with power to spare")
+            how = "clocks fall as it heats, with power to spare"
+            return _finding(gpus.called(gpu), fallen, 0.75, how)
     if told:
         hottest = max((one.temp_c or 0.0 for one in told), default=0.0)
-        return Cleared(f"no thermal reason at work{f', {hottest:.0f} C' if hottest else ''}")
+        bits = sum("sw_thermal_slowdown" in (one.reasons or ()) for one in told)
+        seen_in = f"the thermal bit is set in {bits} of {len(told)} samples at work"
+        reason = seen_in if bits else "no thermal reason at work"
+        return Cleared(f"{reason}{f', {hottest:.0f} C at most' if hottest else ''}")
     if work and all(one.temp_c and one.temp_c < HOT_C for one in work):
         return Cleared(
             f"at work no GPU is hotter than {max(one.temp_c or 0 for one in work):.0f} C"
@@ -127,13 +158,26 @@ def _fallen(work: Sequence[GpuSample]) -> GpuSample | None:
     return None
 
 
-def _finding(sample: GpuSample, confidence: float, how: str) -> Finding:
+def _finding(which: str, sample: GpuSample, confidence: float, how: str) -> Finding:
     return Finding(
-        statement=f"The GPU is hot and its clocks are lowered: {_quote(sample)}.",
+        statement=f"{which[0].upper()}{which[1:]} is hot and its clocks are lowered: {_quote(sample)}.",
         confidence=confidence,
         slows=frozenset(("decode", "prefill", "ttft", "throughput", "tail")),
-        effect=Effect((-30.0, -10.0, 0.0), (-50.0, -25.0, -10.0), "catalogue"),
+        effect=_as_the_clock(sample),
+        remedy=_COOL,
+        risk="none while it serves; opening the machine needs a window",
+        verify="ten minutes of the same load: no thermal reason, and the SM clock holds",
         quotes=(f"{_quote(sample)}; {how}",),
+    )
+
+
+def _as_the_clock(sample: GpuSample) -> Effect:
+    """Return the loss by the clock that is left: prefill follows it, decode hardly does."""
+    if not (sample.sm_mhz and sample.sm_max_mhz):
+        return Effect((-30.0, -10.0, 0.0), (-50.0, -25.0, -10.0), "catalogue")
+    loss = round(100 * (sample.sm_mhz / sample.sm_max_mhz - 1), 1)
+    return Effect(
+        (0.5 * loss, 0.2 * loss, 0.0), (loss, 0.8 * loss, 0.5 * loss), "the SM clock that is left"
     )
 
 

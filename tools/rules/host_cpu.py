@@ -7,14 +7,13 @@ from statistics import median
 
 from tools.engine import ServerLog
 from tools.errors import Undecided
-from tools.linux.machine import Machine, Process, Processes
+from tools.linux.machine import PERIOD_S, Machine, Process, Processes, stolen_pct
 from tools.nvidia.gpus import Gpus
 from tools.rule import Cleared, Effect, Finding, Outcome, rule
 
 MHZ_SHARE = 0.7  # catalogue: busy cores below 70 % of their maximum
 STEAL_PCT = 5.0
 THROTTLED_SHARE = 0.05  # of the periods within a load; single ones are bursts at start
-PERIOD_S = 0.1  # cgroup's default cpu.cfs_period
 IDLE_ENOUGH_PCT = 50.0  # half of the machine idle: cores are not fought for
 HOST_CORES = 4.0  # times the quota: a pool sized by the host's cores starves in the container
 COLLAPSE = 0.3  # rate of a burst against the usual one, at the same number of requests
@@ -114,11 +113,24 @@ def _throttled(machine: Machine, confidence: float, how: str) -> Finding:
         confidence=confidence,
         slows=frozenset(("tail", "decode", "ttft", "throughput")),
         effect=Effect((-50.0, -20.0, -5.0), (-30.0, -10.0, 0.0), "catalogue: demand / quota"),
-        quotes=(
-            f"cpu.max {machine.quota_cpus:g} cores, throttled {machine.throttled_periods} of"
-            f" {machine.periods} periods",
+        remedy=(
+            "Raise the CPU limit, or drop it and keep the request: two cores for each GPU of the group"
+            " and four besides is a fair start.",
+            "Where it is set: Kubernetes resources.limits.cpu; docker --cpus; Proxmox: pct set ID"
+            " --cpulimit; systemd CPUQuota.",
         ),
+        risk="docker update and pct set act at once; a pod starts anew",
+        verify="cpu.stat twice under load: nr_throttled stands still",
+        quotes=(_counted(machine),),
     )
+
+
+def _counted(machine: Machine) -> str:
+    if machine.throttled_delta is not None and machine.window_s:
+        count = f"{machine.throttled_delta} periods of 0.1 s within {machine.window_s:.0f} s"
+    else:
+        count = f"{machine.throttled_periods} of {machine.periods} periods"
+    return f"cpu.max {machine.quota_cpus:g} cores, throttled {count}"
 
 
 def _collapses(log: ServerLog | None) -> bool:
@@ -164,21 +176,29 @@ def grammar_pool_starves_the_engine(machine: Machine, log: ServerLog, gpus: Gpus
 @rule(cause="cpu_contention")
 def cores_are_fought_for(machine: Machine, processes: Processes | None) -> Outcome:
     """Neighbours take the CPU from the server."""
-    if machine.steal_pct is not None and machine.steal_pct > STEAL_PCT:
-        return _contended(
-            f"{machine.steal_pct:.0f} % of the time goes to other guests (steal)", 0.8
-        )
+    steal = stolen_pct(machine, processes)
+    if steal is not None and steal > STEAL_PCT:
+        return _contended(f"{steal:.0f} % of the time goes to other guests (steal)", 0.8)
     seen = processes.idle_pct if processes else None
     idle = machine.idle_pct if machine.idle_pct is not None else seen
     if idle is not None and idle >= IDLE_ENOUGH_PCT:
         return Cleared(f"{idle:.0f} % of the CPU is idle")
-    if machine.load1 is None or machine.cpus is None:
+    load = machine.load1 if machine.load1 is not None else processes.load1 if processes else None
+    if load is None or machine.cpus is None:
         raise Undecided("the load is not told", settle="vmstat 1 5, under load", suspicion=0.03)
-    if machine.load1 <= machine.cpus:
-        return Cleared(f"a load of {machine.load1:.1f} on {machine.cpus} cores")
+    if load <= machine.cpus:
+        return Cleared(f"a load of {load:.1f} on {machine.cpus} cores")
     if machine.virt == "lxc":
         raise Undecided("in LXC the load average may be the host's", settle=_TOP, suspicion=0.15)
-    return _contended(f"a load of {machine.load1:.1f} on {machine.cpus} cores", 0.65)
+    if idle is None:
+        raise Undecided(
+            f"a load of {load:.1f} on {machine.cpus} cores; tasks that wait for a disk count there too",
+            settle="vmstat 1 5, under load: id and st",
+            suspicion=0.3,
+        )
+    return _contended(
+        f"a load of {load:.1f} on {machine.cpus} cores, {idle:.0f} % of the CPU idle", 0.7
+    )
 
 
 def _contended(how: str, confidence: float) -> Finding:

@@ -13,19 +13,61 @@ PRESSURE_PCT = 5.0  # PSI some avg10, catalogue
 DOCKER_SHM_MIB = 64.5  # docker's default is 64 MiB
 BUSY_PCT = 90.0
 IDLE_PCT = 50.0
+SWAPPED_PAGES = 256  # of 4 KiB in a second; below a MiB old pages come back one by one
 SLOW_MS = 50.0  # an SSD answers in under 2 ms; 50 is a queue, whatever lies below
 
+_SERVERS = ("sglang", "vllm", "python", "ray::")  # as the kernel names them, 15 characters
 _SHM_WORDS = ("/dev/shm", "shared memory segment")  # noqa: S108 - words of a log
+
+
+@rule(cause="memory_pressure_swap")
+def kernel_killed_the_server(kernel: KernelLog) -> Outcome:
+    """The kernel kills the server for want of host memory."""
+    killed = [v for v in kernel.oom_victims if any(w in v.lower() for w in _SERVERS)]
+    if killed:
+        return Finding(
+            statement=f"The kernel's out-of-memory killer ended {killed[-1]}, a process of the"
+            " server: the host, or the memory limit of its container, was used up.",
+            confidence=0.9,
+            slows=frozenset(("crash",)),
+            category="config",
+            remedy=(
+                "Raise the container's memory limit (docker --memory, Kubernetes limits.memory),"
+                " or drop it.",
+                "If memory grows from hour to hour: look for what fills it (host KV cache,"
+                " --hicache-size, images, the page cache of /dev/shm).",
+            ),
+            verify="memory.events (oom_kill) of the control group stays the same for a day",
+            quotes=tuple(f"oom-killer: Killed process ({name})" for name in killed[-2:]),
+        )
+    if kernel.oom_kills:
+        raise Undecided(
+            f"the kernel killed {kernel.oom_kills} process(es) for want of memory, none known as"
+            " the server's",
+            settle="the lines around 'Killed process' in the kernel log; free -h over a day",
+            suspicion=0.3,
+        )
+    return Cleared("the kernel killed nothing for want of memory", (kernel,))
 
 
 @rule(cause="memory_pressure_swap")
 def memory_runs_short(machine: Machine, kernel: KernelLog | None) -> Outcome:
     """The host's memory runs short, and pages are swapped while serving."""
-    if machine.swapping_pages or (machine.mem_pressure_pct or 0) > PRESSURE_PCT:
-        words = [f"{machine.swapping_pages} pages swapped"] if machine.swapping_pages else []
-        words += [f"pressure {machine.mem_pressure_pct:.0f} %"] if machine.mem_pressure_pct else []
+    moved, pressure = machine.swapping_pages or 0, machine.mem_pressure_pct or 0
+    if moved >= SWAPPED_PAGES or pressure > PRESSURE_PCT:
+        words = [f"{moved * 4 / 1024:.1f} MiB swapped in a second"] if moved else []
+        words += [f"tasks wait for memory {pressure:.0f} % of the time"] if pressure else []
+        free, all_of_it = machine.mem_available_mib, machine.mem_total_mib
+        if free is not None and all_of_it:
+            words += [f"{free / 1024:.1f} of {all_of_it / 1024:.0f} GiB available"]
         return Finding(
-            statement=f"Memory runs short while serving: {', '.join(words)}.",
+            statement=f"The host's memory runs short: {', '.join(words)}.",
+            remedy=(
+                "Find what fills the memory (ps aux --sort=-rss | head) and move or limit it; give the"
+                " container more if it is the server itself.",
+                "Smaller host caches of the engine (--hicache-size, --cpu-offload-gb) help too.",
+            ),
+            verify="vmstat 1: si and so stay 0 under load",
             confidence=0.8,
             slows=frozenset(("tail", "ttft", "throughput")),
             quotes=tuple(words),
@@ -43,6 +85,8 @@ def memory_runs_short(machine: Machine, kernel: KernelLog | None) -> Outcome:
             settle="vmstat 1 5 (si, so) and /proc/pressure/memory, under load",
             suspicion=0.1 if (machine.swap_used_mib or 0) > 1024 else 0.02,
         )
+    if moved:
+        return Cleared(f"{moved * 4} KiB swapped in a second are next to nothing")
     return Cleared("no pages are swapped and memory is under no pressure")
 
 
@@ -161,6 +205,7 @@ def _md_threads(processes: Processes | None) -> str:
 
 
 RULES = (
+    kernel_killed_the_server,
     memory_runs_short,
     log_lacks_shared_memory,
     shared_memory_is_small,

@@ -159,6 +159,24 @@ def library_and_module_differ(
     )
 
 
+@rule(cause="driver_mismatch")
+def library_refuses_the_module(machine: Machine) -> Outcome:
+    """NVML refuses the loaded kernel module as one of another version."""
+    if not machine.nvidia_mismatch:
+        return None
+    module, library = machine.nvidia_module, machine.nvidia_library
+    versions = (f"kernel module {module or 'not told'}, library {library or 'not told'}",)
+    return Finding(
+        statement=(
+            "The driver's library and its loaded kernel module are of different versions"
+            f" ({versions[0]}): what runs goes on, what starts anew fails."
+        ),
+        confidence=0.9,
+        slows=_DEAD,
+        quotes=versions,
+    )
+
+
 def _inside(machine: Machine | None) -> bool:
     return bool(machine and machine.virt in ("lxc", "docker", "podman"))
 
@@ -169,4 +187,5 @@ RULES = (
     program_faults,
     driver_asks_for_a_reset,
     library_and_module_differ,
+    library_refuses_the_module,
 )

@@ -22,7 +22,7 @@ def weights_only_in_fp8(log: ServerLog, gpus: Gpus | None) -> Outcome:
     """An fp8 checkpoint runs on a GPU without fp8 arithmetic: fewer bytes, no faster prefill."""
     said = _no_native_fp8(log)
     if not said:
-        return Cleared("no line says that fp8 is not native", (log,))
+        return Cleared("no line says that fp8 is done without fp8 arithmetic", (log,))
     cap = _capability(gpus)
     if cap is None:
         raise Undecided(
@@ -53,7 +53,7 @@ def fp8_denied_wrongly(log: ServerLog, gpus: Gpus) -> Outcome:
     """The engine takes a GPU with fp8 arithmetic for one without."""
     said, cap = _no_native_fp8(log), _capability(gpus)
     if not said:
-        return Cleared("no line says that fp8 is not native", (log,))
+        return Cleared("no line says that fp8 is done without fp8 arithmetic", (log,))
     if cap is None:
         raise Undecided("the GPU's compute capability was not seen", suspicion=0.2)
     if cap < FP8_FROM:
@@ -77,7 +77,7 @@ def slow_kernel_named(log: ServerLog) -> Outcome:
     said = [n for n in log.notices if any(words in n.text.lower() for words in _SLOW)]
     said = [n for n in said if "no sglang implementation" not in n.text.lower()]
     if not said:
-        return Cleared("no line names a slow kernel", (log,))
+        return Cleared("the engine names no slow kernel that it fell back to", (log,))
     return Finding(
         f"The engine fell back to a slow kernel: {said[0].text[:200]}",
         shown_by=(log,),
@@ -94,7 +94,7 @@ def model_without_own_code(log: ServerLog) -> Outcome:
     words = ("no sglang implementation", "using transformers backend")
     said = [n for n in log.notices if any(w in n.text.lower() for w in words)]
     if not said:
-        return Cleared("no line says so", (log,))
+        return Cleared("no line says that the model runs on the generic Transformers code", (log,))
     return Finding(
         "The engine has no code of its own for this model and runs the Transformers"
         " implementation.",

@@ -16,7 +16,9 @@ _SETTLE = "nvidia-smi -q -d ECC,ROW_REMAPPER of every card, twice, under load be
 
 
 def _card(sample: GpuSample) -> str:
-    return f"GPU {sample.index}" if sample.index is not None else sample.bdf or "the GPU"
+    if sample.index is not None:
+        return f"GPU {sample.index}"
+    return f"GPU {sample.bdf}" if sample.bdf else "The GPU"
 
 
 def _line(line: XidLine) -> str:
@@ -54,9 +56,19 @@ def memory_errors_counted(gpus: Gpus, kernel: KernelLog | None) -> Outcome:
     bad = [one for one in told if one.ecc_uncorrected]
     if bad:
         return Finding(
-            statement=f"{_card(bad[-1])} counts {bad[-1].ecc_uncorrected} uncorrectable errors.",
+            statement=(
+                f"{_card(bad[-1])} counts {bad[-1].ecc_uncorrected} uncorrectable memory errors since"
+                " the driver was loaded."
+            ),
             confidence=0.85,
             slows=frozenset(("crash",)),
+            remedy=(
+                "Take the GPU out of service and reset it (nvidia-smi -r, or a reboot): pending rows"
+                " are replaced then.",
+                "Run the vendor's field diagnostics; replace the card if errors return or a remap fails.",
+            ),
+            risk="every job on that GPU ends",
+            verify="volatile uncorrectable errors stay 0 over a day of load, no remap is pending",
             quotes=(f"{_card(bad[-1])}: volatile uncorrected {bad[-1].ecc_uncorrected}",),
         )
     if told:

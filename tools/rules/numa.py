@@ -15,6 +15,7 @@ from tools.rule import Cleared, Effect, Finding, Outcome, rule
 
 MOSTLY = 0.8  # of a process' memory on one node
 _RANK = re.compile(r"(?:DP|TP|rank)[_ ]?(\d+)")
+_WORKER = re.compile(r"sglang|vllm|python|worker|sched", re.IGNORECASE)
 _OFFLOAD = ("cpu_offload_gb", "enable_hierarchical_cache", "hicache_ratio", "swap_space", "offload")
 _SETTLE = "the same run bound to the GPU's node (numactl, --numa-node), everything else unchanged"
 
@@ -36,22 +37,35 @@ def _gpu_nodes(topology: Topology | None) -> dict[int, str]:
     return found
 
 
+def _own_nodes(topology: Topology | None, home: str) -> frozenset[str]:
+    """Return all nodes of the GPUs whose CPU node is `home`: "0,2-17" names their memory too."""
+    found = {home}
+    for said in (topology.numa if topology else {}).values():
+        if re.match(rf"{home}(?!\d)", said.strip()):
+            for first, last in re.findall(r"(\d{1,4})(?:-(\d{1,4}))?", said):
+                found |= {str(node) for node in range(int(first), int(last or first) + 1)}
+    return frozenset(found)
+
+
 def _remote(processes: Processes, topology: Topology | None) -> list[str]:
     """Return what lies on a node without its GPU, as sentences."""
     rows = [(row, node) for row in processes.rows if (node := _node(row))]
     nodes = _gpu_nodes(topology)
-    if not rows or len(set(nodes.values())) < 2:
+    if not rows or not nodes:
         return []
+    only = nodes[min(nodes)] if len(set(nodes.values())) == 1 else None
     words, unnamed = [], []
     for row, node in rows:
         rank = _RANK.search(row.name or "") or _RANK.search(row.command or "")
         home = nodes.get(int(rank[1])) if rank else None
+        if home is None and _WORKER.search(row.name or ""):
+            home = only
         if home is None:
             unnamed.append(node)
-        elif home != node:
+        elif node not in _own_nodes(topology, home):
             words.append(f"{row.name} ({row.pid}): memory on node {node}, its GPU on node {home}")
     have, want = Counter(unnamed), Counter(nodes.values())
-    if len(unnamed) == len(nodes):
+    if len(unnamed) == len(nodes) and only is None:
         over = {node: count - want[node] for node, count in have.items() if count > want[node]}
         words += [
             f"{count} of {len(unnamed)} workers too many on node {n}" for n, count in over.items()
@@ -84,8 +98,6 @@ def memory_on_the_far_node(
             settle="numastat -p of each rank, nvidia-smi topo -m",
             suspicion=0.03,
         )
-    if topology is not None and len(set(_gpu_nodes(topology).values())) == 1:
-        return Cleared("all GPUs are on one node") if not _remote(processes, topology) else None
     remote = _remote(processes, topology)
     if not remote:
         return Cleared("each rank's memory lies on its GPU's node")

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tools.engine import ServerLog
 from tools.errors import Undecided
 from tools.knowledge.gpus import gpu_named
 from tools.linux.kernel import KernelLog, XidLine
-from tools.nvidia.topology import Nvlink, Nvlinks, Topology
+from tools.nvidia.topology import Nvlinks, Topology
 from tools.rule import Cleared, Effect, Finding, Outcome, rule
 
 # One link, both directions, GB/s: NVLink 2, 3 and 4 carry 50, 5 carries 100 (vendor whitepapers);
@@ -17,7 +16,6 @@ _PER_LINK = {"2": 50.0, "3": 50.0, "4": 50.0, "5": 100.0}
 _GA102_ALL, _GA102_LINK = 112.5, 28.125
 
 _NVLINK_XIDS = frozenset((74, *range(144, 151)))
-_NOT_READY = "system not yet initialized"  # CUDA error 802, cudaErrorSystemNotReady
 _SETTLE = "nvidia-smi nvlink -e twice, ten minutes of load between: the difference decides"
 
 
@@ -35,9 +33,8 @@ def links_of(product: str) -> tuple[int | None, str]:
 def _states(nvlinks: Nvlinks) -> dict[int, dict[int, bool]]:
     """Return which links of each GPU are active, by the last look that says so."""
     states: dict[int, dict[int, bool]] = {}
-    for link in nvlinks.links:
-        if link.active is not None:
-            states.setdefault(link.gpu, {})[link.link] = link.active
+    for (gpu, link), active in nvlinks.active().items():
+        states.setdefault(gpu, {})[link] = active
     return states
 
 
@@ -114,7 +111,7 @@ def links_not_brought_out(nvlinks: Nvlinks, topology: Topology | None) -> Outcom
         return None
     if _judged(nvlinks, topology) != "design":
         return None
-    if any(_errors(link) for link in nvlinks.links):
+    if any(link.errors for link in nvlinks.links):
         raise Undecided("the error counters are not 0", settle=_SETTLE, suspicion=0.2)
     state = next(iter(states.values()))
     count = len(state) - len(_down(state))
@@ -130,8 +127,23 @@ def links_not_brought_out(nvlinks: Nvlinks, topology: Topology | None) -> Outcom
     )
 
 
-def _errors(link: Nvlink) -> int:
-    return (link.replay_errors or 0) + (link.recovery_errors or 0) + (link.crc_errors or 0)
+def _grown(looks: Mapping[tuple[int, int], list[int]]) -> dict[tuple[int, int], list[int]]:
+    """Return the links whose counters grew, in the order of time.
+
+    Counters fall when the driver is loaded anew, all of them; where one above 0 stood still, the
+    texts were given in reverse.
+    """
+    rising = {at: seen for at, seen in looks.items() if seen[-1] > seen[0]}
+    falling = {at: seen[::-1] for at, seen in looks.items() if seen[-1] < seen[0]}
+    if rising or not falling:
+        return rising
+    if any(seen[-1] == seen[0] > 0 for seen in looks.values()):
+        return falling
+    raise Undecided(
+        "the error counters fell between two looks: reversed, or the driver was reloaded",
+        settle=_SETTLE,
+        suspicion=0.3,
+    )
 
 
 @rule(cause="nvlink_errors")
@@ -139,12 +151,11 @@ def links_count_errors(nvlinks: Nvlinks) -> Outcome:
     """NVLinks count errors under load."""
     looks: dict[tuple[int, int], list[int]] = {}
     for link in nvlinks.links:
-        told = (link.replay_errors, link.recovery_errors, link.crc_errors)
-        if any(count is not None for count in told):
-            looks.setdefault((link.gpu, link.link), []).append(_errors(link))
+        if link.errors is not None:
+            looks.setdefault((link.gpu, link.link), []).append(link.errors)
     if not looks:
         raise Undecided("the error counters were not read", settle=_SETTLE, suspicion=0.03)
-    rising = {at: seen for at, seen in looks.items() if seen[-1] > seen[0]}
+    rising = _grown(looks)
     if rising:
         quotes = tuple(f"GPU {g} link {n}: {s[0]} -> {s[-1]}" for (g, n), s in rising.items())
         return Finding(
@@ -184,10 +195,12 @@ def fabric_reports_errors(kernel: KernelLog) -> Outcome:
         if "fatal" in line.text.lower() and "nonfatal" not in line.text.lower()
     ]
     cards = sorted({line.bdf for line in ours})
+    others = [line for line in kernel.xids if line.code not in _NVLINK_XIDS]
     return Finding(
         statement=(
-            f"NVLink errors (Xid {', '.join(sorted({str(one.code) for one in ours}))}) come first,"
-            f" on {', '.join(cards)}; later Xids are their consequence."
+            f"NVLink errors (Xid {', '.join(sorted({str(one.code) for one in ours}))},"
+            f" {len(ours)} in the log) on GPU {', '.join(cards)}"
+            f"{'; the other Xids follow from them' if others else ''}."
         ),
         confidence=0.9 if fatal or len(ours) > 1 else 0.75,
         slows=frozenset(("crash", "start", "tail", "throughput")),
@@ -197,6 +210,7 @@ def fabric_reports_errors(kernel: KernelLog) -> Outcome:
             "If it returns on the same links: reseat or replace (bridge, baseboard, GPU).",
         ),
         risk="every job of that node stops",
+        verify="nvidia-smi nvlink -e twice, ten minutes of load between: no count grows",
         quotes=tuple(
             f"{line.at or ''} {line.bdf}: {line.code}, {line.text}"[:200] for line in ours[:3]
         ),
@@ -213,22 +227,7 @@ def _earlier(xids: tuple[XidLine, ...], ours: XidLine) -> XidLine | None:
     return None
 
 
-@rule(cause="fabric_manager_down")
-def fabric_not_initialized(log: ServerLog) -> Outcome:
-    """The NVSwitch fabric is not set up, so CUDA does not start."""
-    said = [one.text for one in log.notices if _NOT_READY in one.text.lower()]
-    if not said:
-        return Cleared("the log holds no CUDA error 802") if log.started else None
-    return Finding(
-        statement="CUDA does not start: the NVSwitch fabric is not initialized (error 802).",
-        confidence=0.85,
-        slows=frozenset(("start", "crash")),
-        quotes=(said[-1][:200],),
-    )
-
-
 RULES = (
-    fabric_not_initialized,
     bridge_makes_no_contact,
     links_not_brought_out,
     links_count_errors,

@@ -31,8 +31,10 @@ def overlap_schedule_off(
     if said:
         return _finding(f"The engine says: {said[0]}", tuple(said[:2]), args)
     if args.on("disable_overlap_schedule"):
-        who = "The engine itself" if args.seen else "The server runs with it: somebody"
-        statement = f"{who} switched the overlap schedule off, and no line says why."
+        who = "The engine itself switched" if args.seen else "Somebody or the engine switched"
+        statement = (
+            f"{who} the overlap schedule off (disable_overlap_schedule=True); no line says why."
+        )
         return _finding(statement, ("disable_overlap_schedule=True",), args, 0.65)
     if forced_v1 and args.speculative and (args.version or V2_ALWAYS) < V2_ALWAYS:
         return _finding("SGLANG_ENABLE_SPEC_V2=0 is set.", ("SGLANG_ENABLE_SPEC_V2=0",), args)
@@ -95,14 +97,21 @@ def _finding(
         slows=frozenset({"decode", "throughput"}),
         effect=SPEC if drafts else PLAIN,
         category="config",
-        remedy=_remedy(args) if drafts else ("Remove --disable-overlap-schedule.",),
+        remedy=_remedy(args, statement) if drafts else (_without_drafts(statement),),
         risk="A restart.",
-        verify="'Spec v2 is enabled' (or no such warning), and a shorter step in the Decode lines",
+        verify=("'Spec v2 is enabled' (or no such warning), and a" if drafts else "A")
+        + " shorter step in the Decode lines",
         quotes=quotes,
     )
 
 
-def _remedy(args: Arguments) -> tuple[str, ...]:
+def _without_drafts(statement: str) -> str:
+    if statement.startswith("The engine says"):
+        return "It follows from what that line names; the overlap comes back without it."
+    return "Remove --disable-overlap-schedule."
+
+
+def _remedy(args: Arguments, statement: str) -> tuple[str, ...]:
     version = args.version
     if version and version >= V2_ALWAYS:
         return (
@@ -113,7 +122,11 @@ def _remedy(args: Arguments) -> tuple[str, ...]:
     return (
         "SGLANG_ENABLE_SPEC_V2=1 in the environment (0.5.4 to 0.5.13; default since 0.5.11), with"
         " --speculative-eagle-topk 1.",
-        f"Hybrid models also need {mamba_strategy_flag(args)}.",
+        *(
+            (f"This hybrid model also needs {mamba_strategy_flag(args)}.",)
+            if "mamba" in statement.lower()
+            else ()
+        ),
     )
 
 

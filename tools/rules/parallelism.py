@@ -124,7 +124,7 @@ def ranks_without_work(log: ServerLog, launch: Launch | None, info: ServerInfo |
     args = Arguments(launch, info, log)
     ranks = args.count("dp_size") or 1
     if ranks < 2 or not args.on("enable_dp_attention"):
-        return Cleared("there is no DP attention", (log,))
+        return Cleared("there is no DP attention over several ranks", (log,))
     by_rank: dict[str, list[int]] = {}
     for line in log.decode:
         if line.running is not None and line.rank.startswith("DP"):

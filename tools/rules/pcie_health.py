@@ -42,6 +42,12 @@ def link_repeats_packets(gpus: Gpus) -> Outcome:
     most = max(told, key=lambda gpu: told[gpu][-1])
     if not told[most][-1]:
         return Cleared("the replay counters are 0")
+    if any(counts[-1] < counts[0] for counts in told.values()):
+        raise Undecided(
+            "the replay counters fell between two looks: reversed, or the driver was reloaded",
+            settle=_SETTLE,
+            suspicion=0.3,
+        )
     if all(len(counts) > 1 for counts in told.values()):
         return Cleared("the replay counters stand still")
     raise Undecided(

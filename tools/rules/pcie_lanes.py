@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from tools.engine import Launch, ServerInfo, ServerLog
 from tools.engine.parallel import tp_size
@@ -27,11 +27,16 @@ def _root_port(links: PciLinks | None, bdf: str | None) -> PciDevice | None:
     return path[1] if len(path) > 1 else None
 
 
-def _port_of(links: PciLinks | None, card: WidthReading) -> PciDevice | None:
-    """Return the port above a card; a single card without an address is the single GPU listed."""
-    only = links.gpus() if links else ()
-    bdf = card.bdf or (only[0].bdf if len(only) == 1 else None)
-    return _root_port(links, bdf)
+def _port_of(links: PciLinks | None, card: WidthReading, cards: int) -> PciDevice | None:
+    """Return the port above a card.
+
+    Of cards that tell no address it can be said where as many GPUs are listed, all below ports alike.
+    """
+    if card.bdf:
+        return _root_port(links, card.bdf)
+    ports = [_root_port(links, gpu.bdf) for gpu in (links.gpus() if links else ())]
+    alike = len({(port.cap_width, port.cap_gen) for port in ports if port}) == 1
+    return ports[0] if len(ports) == cards and None not in ports and alike else None
 
 
 def _effect(times: float, tp: int | None) -> Effect:
@@ -61,25 +66,33 @@ def link_narrower_than_it_should_be(
         raise Undecided("the possible width is not told", settle=_SETTLE, suspicion=0.05)
     if any(card.mixed for card in cards):
         raise Undecided("the readings are of different machines or moments", suspicion=0.05)
-    given = [card for card in narrow if not _by_design(_port_of(links, card), card)]
+    ports = {card.gpu: _port_of(links, card, len(cards)) for card in narrow}
+    given = [card for card in narrow if not _split(ports[card.gpu], card)]
     if not given:
         return Cleared("the root port itself offers no more lanes: the board splits them so")
-    return _judge_narrow(cards, given, links, tp_size(launch, log, info))
+    return _judge_narrow(cards, given, ports, tp_size(launch, log, info))
 
 
-def _by_design(port: PciDevice | None, card: WidthReading) -> bool:
+def _offers_no_more(port: PciDevice | None, card: WidthReading) -> bool:
     return port is not None and port.cap_width is not None and port.cap_width <= card.width
+
+
+def _split(port: PciDevice | None, card: WidthReading) -> bool:
+    """Say whether a board halves the lanes of a slot; x4 and x1 are no half: a slot of the chipset."""
+    return _offers_no_more(port, card) and card.width * 2 >= card.best
 
 
 def _judge_narrow(
     cards: Sequence[WidthReading],
     narrow: Sequence[WidthReading],
-    links: PciLinks | None,
+    ports: Mapping[str, PciDevice | None],
     tp: int | None,
 ) -> Finding:
     widest = max(card.width for card in cards)
     worst = min(narrow, key=lambda card: card.width)
-    port = _port_of(links, worst)
+    port = ports[worst.gpu]
+    if port is not None and _offers_no_more(port, worst):
+        return _wrong_slot(narrow, worst, port, tp)
     wide_port = port is not None and (port.cap_width or 0) > worst.width
     uneven = worst.width < widest and worst.busy and len({card.name for card in cards}) == 1
     quotes = tuple(f"GPU {card.gpu}: width {card.width} of {card.best}" for card in narrow)
@@ -101,6 +114,31 @@ def _judge_narrow(
     )
 
 
+def _wrong_slot(
+    narrow: Sequence[WidthReading], worst: WidthReading, port: PciDevice, tp: int | None
+) -> Finding:
+    """Judge a card whose port has a quarter of its lanes or fewer: that slot is not for a GPU."""
+    names = ", ".join(card.gpu for card in narrow)
+    one = len(narrow) == 1
+    return Finding(
+        statement=(
+            f"GPU{'' if one else 's'} {names} {'sits in a slot that gives' if one else 'sit in slots that give'}"
+            f" x{worst.width}: the port above ({port.bdf}{'' if one else ' and its like'}) offers"
+            f" x{port.cap_width}, and the {'card' if one else 'cards'} can do x{worst.best}."
+        ),
+        confidence=0.8,
+        slows=frozenset(("start",)) if tp == 1 else frozenset(("prefill", "ttft", "decode")),
+        effect=_effect(worst.best / worst.width, tp),
+        remedy=(
+            "Move the card to a slot with x8 or x16 lanes of the CPU; the board's manual says which.",
+            "Until then no tensor parallelism over that link: one GPU per model, or pipeline stages.",
+        ),
+        risk="the machine must be powered off",
+        verify="the same query under load shows x8 or x16, and a cold prefill is faster",
+        quotes=tuple(f"GPU {card.gpu}: width {card.width} of {card.best}" for card in narrow[:4]),
+    )
+
+
 @rule(cause="pcie_width_narrow")
 def link_narrower_in_the_bus_listing(links: PciLinks, gpus: Gpus | None) -> Outcome:
     """lspci or sysfs show fewer lanes than card and slot carry."""
@@ -119,10 +157,12 @@ def link_narrower_in_the_bus_listing(links: PciLinks, gpus: Gpus | None) -> Outc
         raise Undecided(
             f"{one.bdf} has {lanes}; its slot is not told", settle=_SETTLE, suspicion=0.2
         )
-    if port.cap_width <= (one.link_width or 0):
+    if port.cap_width <= (one.link_width or 0) and port.cap_width * 2 >= (one.cap_width or 0):
         return Cleared("the root port itself offers no more lanes: the board splits them so")
+    wide = port.cap_width > (one.link_width or 0)
+    slot = f"its slot carries x{port.cap_width}" if wide else "its slot carries no more"
     return Finding(
-        statement=f"The link of {one.bdf} has {lanes}; its slot carries x{port.cap_width}.",
+        statement=f"The link of {one.bdf} has {lanes}; {slot}.",
         confidence=0.75,
         slows=frozenset(("prefill", "ttft", "start")),
         quotes=(f"{one.bdf} LnkSta {lanes}", f"{port.bdf} LnkCap x{port.cap_width}"),
@@ -138,8 +178,8 @@ def board_splits_the_lanes(links: PciLinks, gpus: Gpus | None) -> Outcome:
     narrow = [card for card in cards if card.best and card.width < card.best]
     if not narrow:
         return None
-    ports = [(card, port) for card in narrow if (port := _port_of(links, card))]
-    split = [(card, port) for card, port in ports if _by_design(port, card)]
+    ports = [(card, port) for card in narrow if (port := _port_of(links, card, len(cards)))]
+    split = [(card, port) for card, port in ports if _offers_no_more(port, card)]
     if not split:
         if all(port.cap_width for _, port in ports) and ports:
             return None
@@ -152,13 +192,23 @@ def board_splits_the_lanes(links: PciLinks, gpus: Gpus | None) -> Outcome:
     )
     return Finding(
         statement=(
-            f"GPU {card.gpu} has x{card.width} because its root port {port.bdf} offers no more"
+            f"{_which(split)} x{card.width} because {_port_words(split)} no more"
             f"{f'; {beside} has lanes of the same split' if beside else ''}."
         ),
         confidence=0.85,
         benign=True,
         quotes=(f"{port.bdf} LnkCap width x{port.cap_width}; GPU {card.gpu} width x{card.width}",),
     )
+
+
+def _which(split: Sequence[tuple[WidthReading, PciDevice]]) -> str:
+    names = ", ".join(card.gpu for card, _ in split)
+    return f"GPU {names} has" if len(split) == 1 else f"GPUs {names} have"
+
+
+def _port_words(split: Sequence[tuple[WidthReading, PciDevice]]) -> str:
+    bdfs = list(dict.fromkeys(port.bdf for _, port in split))
+    return f"the root port {bdfs[0]} offers" if len(split) == 1 else "their root ports offer"
 
 
 def _listed(device: PciDevice) -> WidthReading:

@@ -30,9 +30,16 @@ _SETTLE = (
     "Under load: nvidia-smi --query-gpu=index,pstate,utilization.gpu,pcie.link.gen.gpucurrent,"
     "pcie.link.gen.gpumax,pcie.link.gen.hostmax,pcie.link.width.current --format=csv -lms 200"
 )
-_ON_THE_HOST = (
-    "On the host, not in the guest: power it off and on; a warm reboot can keep the link down.",
-    "Then the slot and the riser, then the BIOS: the slot's link speed at Gen4/Gen5, not Auto.",
+_REMEDY = (
+    "Power the {machine} off and on (cold: a warm reboot can keep a link down), then read the link under"
+    " load again.",
+    "If it stays low: reseat card and riser, then swap the card with a good slot. A fault that stays"
+    " with the slot is the riser or the board; one that moves is the card.",
+    "Then the BIOS: that slot's link speed fixed at Gen{gen} instead of Auto, and ASPM off for it.",
+)
+_UNTIL_THEN = (
+    "Until then long prompts suffer most and decode little: keep the prefix cache warm, and send cold"
+    " long prompts to another machine."
 )
 _FROZEN = (
     "The link may not change speed by itself (LnkCtl2 SpeedDis+): clear Hardware Autonomous Speed"
@@ -65,21 +72,50 @@ def link_slower_than_the_slot(
     frozen = [
         one for one in (links.devices if links else ()) if one.speed_frozen and one.bdf in bdfs
     ]
-    inside = machine is not None and (machine.virt == "lxc" or machine.guest_of is not None)
     return Finding(
         statement=(
-            f"The PCIe link of GPU {', '.join(one.gpu for one in slow)} runs at gen {gen} of"
-            f" {possible} under load."
+            f"The PCIe {'links' if len(slow) > 1 else 'link'} of {_names(slow)}"
+            f" {'run' if len(slow) > 1 else 'runs'} at Gen{gen} under load; card and slot can do"
+            f" Gen{possible}."
         ),
         shown_by=(gpus, links) if links and frozen else (gpus,),
         confidence=min(_sureness(one) for one in slow),
         slows=frozenset(("start",)) if tp == 1 else _SLOWS,
         effect=_effect(Seen(config, gpus, launch, info, log, topology), gen, possible, tp),
-        remedy=(*(_FROZEN if frozen else ()), *(_ON_THE_HOST if inside else ())),
-        risk="everything on that host stops" if inside else "",
+        remedy=_remedy(machine, _FROZEN if frozen else _steps(machine, possible), tp),
+        risk="everything on that machine stops",
         verify="the same query under load shows the full generation, and a cold prefill is faster",
         quotes=tuple(one.quote() for one in slow),
     )
+
+
+def _names(readings: Sequence[LinkReading]) -> str:
+    """Name GPUs as a person would: GPU 0; GPU 0 and GPU 1; GPU 0, GPU 1 and GPU 2."""
+    names = [f"GPU {one.gpu}" for one in readings]
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def _host(machine: Machine | None) -> str:
+    """Name what a guest runs on; empty for a machine that is no guest, or does not tell."""
+    if machine is None or (machine.guest_of is None and machine.virt in (None, "none")):
+        return ""
+    return "Proxmox host" if machine.guest_of == "proxmox" else "host"
+
+
+def _steps(machine: Machine | None, possible: int) -> tuple[str, ...]:
+    """Return the steps in their order: cold start, then slot and riser, then the BIOS."""
+    return tuple(step.format(machine=_host(machine) or "machine", gen=possible) for step in _REMEDY)
+
+
+def _remedy(machine: Machine | None, steps: tuple[str, ...], tp: int | None) -> tuple[str, ...]:
+    """Tell a guest who may do the steps, and everybody what hurts until then."""
+    host = _host(machine)
+    kind = f" ({machine.virt})" if machine and machine.virt not in (None, "none") else ""
+    who = (
+        f"Nothing of this can be done in this guest{kind}: it needs whoever administers the {host},"
+        " and a window in which all its guests are down."
+    )
+    return (*((who,) if host else ()), *steps, *(() if tp == 1 else (_UNTIL_THEN,)))
 
 
 def _sureness(reading: LinkReading) -> float:
@@ -123,6 +159,13 @@ def _not_slow(readings: Sequence[LinkReading]) -> Cleared:
             suspicion=0.3 if uneven else 0.05,
         )
     _check_slot(readings)
+    gens = {one.samples[-1].link_gen for one in readings if not one.busy}
+    gens |= {one.busy[-1].link_gen for one in readings if one.busy}
+    if len(gens) == 1 and len(readings) > 1 and all(one.busy for one in readings):
+        count = len(readings)
+        return Cleared(
+            f"the links of all {count} GPUs run at Gen{gens.pop()} at work, as fast as card and slot can"
+        )
     return Cleared("the links are up: " + "; ".join(one.quote() for one in readings[:4]))
 
 
@@ -132,8 +175,8 @@ def _check_slot(readings: Sequence[LinkReading]) -> None:
         product = gpu_named(one.samples[0].name or "")
         if product and one.possible and product.pcie_gen - one.possible >= SLOT_BEHIND:
             raise Undecided(
-                f"GPU {one.gpu} can do gen {product.pcie_gen}, and card and slot together only gen"
-                f" {one.possible}: an old board, or the slot's speed set in the BIOS",
+                f"GPU {one.gpu} can do Gen{product.pcie_gen}, and card and slot together only"
+                f" Gen{one.possible}: an old board, or the slot's speed set in the BIOS",
                 settle="on the host: the board's manual, and the slot's link speed in the BIOS",
                 suspicion=0.3,
             )
@@ -147,7 +190,7 @@ def link_slower_in_the_bus_listing(links: PciLinks, gpus: Gpus | None) -> Outcom
         return None  # the samples tell the moment, so link_slower_than_the_slot judges them
     if low:
         raise Undecided(
-            f"{low[0].bdf or 'the card'} shows gen {low[0].link_gen} of {low[0].cap_gen}; nothing"
+            f"{low[0].bdf or 'the card'} shows Gen{low[0].link_gen} of Gen{low[0].cap_gen}; nothing"
             " says whether it was at work; idle GPUs lower their links",
             settle=f"{_SETTLE}; with LnkSta and aer_dev_correctable of the card and its root port",
             suspicion=0.35,

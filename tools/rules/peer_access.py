@@ -81,14 +81,9 @@ def peer_access_refused(
             settle="nvidia-smi topo -m: do those pairs cross sockets (SYS)?",
             suspicion=0.1,
         )
-    if _geforce(gpus):
-        raise Undecided(
-            f"peer access is refused ({cells[0]}), as the stock driver does for every GeForce pair",
-            settle="an NVLink bridge, or the patched open modules at one's own risk, then A/B",
-            suspicion=0.15,
-        )
+    stock = ", as the stock driver does for all GeForce cards; no flag brings it"
     return Finding(
-        statement=f"The driver refuses peer access: {', '.join(cells[:3])}.",
+        statement=f"The driver refuses peer access: {', '.join(cells[:3])}{stock if _geforce(gpus) else ''}.",
         confidence=0.9 if _staged(nccl) else 0.75,
         slows=frozenset(("decode", "prefill", "ttft", "throughput")),
         effect=_SHM_EFFECT,
@@ -153,10 +148,10 @@ def group_crosses_sockets(
 ) -> Outcome:
     """The group of GPUs crosses CPU sockets, where NCCL does not use peer access by itself."""
     words = topology.words()
-    if not words & {"SYS", "NODE"}:
-        return Cleared("all GPUs are on one socket") if words else None
-    if all(word.startswith("NV") for word in words):
+    if words and all(word.startswith("NV") for word in words):
         return Cleared("the GPUs are joined by NVLink")
+    if "SYS" not in words:  # NODE is between two host bridges of one NUMA node
+        return Cleared("no pair of GPUs is told to cross a socket") if words else None
     plateau = _plateau(test)
     if plateau and _links_are_up(gpus):
         return Finding(

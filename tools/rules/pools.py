@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from statistics import median
 
-from tools.engine import Arguments, Launch, Notice, ServerInfo, ServerLog, Traffic
+from tools.engine import Arguments, DecodeLine, Launch, Notice, ServerInfo, ServerLog, Traffic
 from tools.engine.traffic import quoted
 from tools.errors import Undecided
 from tools.rule import Aspect, Cleared, Effect, Finding, Interval, Outcome, rule
 
 FULL, HALF_EMPTY = 0.95, 0.5  # SGLang retracts near 1.0; far below it another limit binds
+RARE = 0.02  # retractions for each Decode line, below which they are no habit
 CROWDED = 0.6  # with tokens to come reserved, the next request may not fit from here on
 STATES_FULL = 0.9
 QUEUED_PCT = 20.0  # so many of the Decode lines show a queue: no passing wave
@@ -23,24 +24,32 @@ def kv_cache_full(log: ServerLog, launch: Launch | None, info: ServerInfo | None
     """Requests wait or are taken back because the KV cache is full."""
     args, traffic = Arguments(launch, info, log), Traffic(log)
     taken = [n for n in log.said("retraction") if "testing retraction" not in n.text.lower()]
-    usage = max((n.usage or 0.0 for n in log.decode), default=0.0)
-    full = [n for n in traffic.decode if (n.usage or 0.0) >= FULL and n.queued]
-    if taken:
-        times = sum(notice.times for notice in taken)
-        return _kv(
-            f"Requests were taken back {times} time(s): the KV cache was full.", args, taken, 0.88
+    usage = max((_fullest(n) for n in log.decode), default=0.0)
+    full = [n for n in traffic.decode if _fullest(n) >= FULL and n.queued]
+    times = sum(notice.times for notice in taken)
+    window = any((n.swa_usage or 0.0) >= FULL > (n.usage or 0.0) for n in full)
+    if taken and usage < FULL and times < RARE * len(traffic.decode):
+        return Cleared(
+            f"requests were taken back {times} time(s) only beside {len(traffic.decode)} Decode"
+            f" lines, in which the KV cache is at most {max(usage, 0.01):.0%} full",
+            (log,),
         )
+    if taken:
+        why = f"Requests were taken back {times} time(s): the KV cache was full."
+        return _kv(why, args, taken, 0.88, window=window)
     if full:
         why = (
             f"The KV cache is {usage:.0%} full while up to {max(n.queued or 0 for n in full)}"
             " requests wait."
         )
-        return _kv(why, args, [], 0.8)
+        return _kv(why, args, [], 0.8, window=window)
     if not traffic.decode:
         raise Undecided("no Decode line tells how full the KV cache is", suspicion=0.05)
     if found := _crowded(log, traffic, args):
         return found
-    return Cleared(f"the KV cache is at most {usage:.0%} full, and nothing was taken back", (log,))
+    return Cleared(
+        f"the KV cache is at most {max(usage, 0.01):.0%} full, and nothing was taken back", (log,)
+    )
 
 
 @rule(cause="mamba_state_cap")
@@ -116,6 +125,12 @@ def worst_case_admission(log: ServerLog, info: ServerInfo | None, launch: Launch
     )
 
 
+def _queue(queued_pct: float) -> str:
+    if not queued_pct:
+        return "no Decode line shows a request that waits"
+    return f"requests wait in only {queued_pct:.0f} % of the Decode lines"
+
+
 @rule(cause="batching_limits")
 def limit_on_running_requests(
     log: ServerLog, launch: Launch | None, info: ServerInfo | None
@@ -127,7 +142,7 @@ def limit_on_running_requests(
     if not traffic.decode:
         raise Undecided("no Decode line shows the load", suspicion=0.05)
     if traffic.queued_pct < QUEUED_PCT:
-        return Cleared(f"a queue stands in {traffic.queued_pct:.0f} % of the Decode lines", (log,))
+        return Cleared(_queue(traffic.queued_pct), (log,))
     queued = [n for n in traffic.decode if n.queued]
     usage = median(max(n.usage or 0.0, n.mamba_usage or 0.0, n.swa_usage or 0.0) for n in queued)
     if usage >= HALF_EMPTY:
@@ -178,14 +193,26 @@ def _crowded(log: ServerLog, traffic: Traffic, args: Arguments) -> Finding | Non
     return _kv(why, args, small, 0.8 if small else 0.65)
 
 
-def _kv(why: str, args: Arguments, taken: list[Notice], confidence: float) -> Finding:
+def _fullest(line: DecodeLine) -> float:
+    """Return the usage of the fuller pool: full attention, or the sliding window."""
+    return max(line.usage or 0.0, line.swa_usage or 0.0)
+
+
+def _kv(
+    why: str, args: Arguments, taken: list[Notice], confidence: float, *, window: bool = False
+) -> Finding:
     vllm = args.engine == "vllm"
     return Finding(
-        why,
+        f"{why} The pool that is full is that of the sliding window." if window else why,
         confidence=confidence,
         slows=WAITS,
         effect=Effect(decode_pct=(-50.0, -20.0, -5.0), source="own estimate: the aggregate alone"),
         remedy=(
+            *(
+                ("--swa-full-tokens-ratio higher: more of the memory for the window.",)
+                if window
+                else ()
+            ),
             "--gpu-memory-utilization a little higher."
             if vllm
             else "--mem-fraction-static a little higher.",

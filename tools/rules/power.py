@@ -1,12 +1,10 @@
-"""Power: caps that bind and caps that do not, the brake line, and supplies that trip."""
+"""Power caps: those that bind, and those that only look as if they did."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from tools.errors import Undecided
-from tools.linux.kernel import KernelLog
-from tools.linux.machine import Machine
 from tools.nvidia.gpus import Gpus, GpuSample
 from tools.physics.deployment import power_scale
 from tools.rule import Cleared, Effect, Finding, Outcome, rule
@@ -16,7 +14,6 @@ SM_SHARE = 0.85  # and the SM clock below 85 % of its maximum
 FREE_SHARE = 0.9  # a limit of 90 % of the default costs prefill at most 5 %: (P / default)^.5
 AT_LIMIT = 0.97  # power draw at the limit, where reasons are not told
 MEM_FULL = 0.9  # memory clock at its P2 maximum is 95 to 98 % of the nominal one
-REST_W = 100.0  # CPU, board, disks and fans, at the least
 
 _SETTLE = (
     "Under load: nvidia-smi --query-gpu=enforced.power.limit,power.default_limit,power.draw,"
@@ -50,6 +47,17 @@ def _capped(sample: GpuSample) -> bool:
 def _hot(samples: Sequence[GpuSample]) -> bool:
     other = {"sw_thermal_slowdown", "hw_thermal_slowdown", "hw_power_brake_slowdown"}
     return any(one.reasons and one.reasons & other for one in samples)
+
+
+def _groups(gpus: Gpus) -> dict[str, list[GpuSample]]:
+    """Return what was seen at work of each GPU: one slow card holds up its group."""
+    work = {id(one) for one in _at_work(gpus)}
+    groups = {g: [one for one in group if id(one) in work] for g, group in gpus.by_gpu().items()}
+    return {gpu: group for gpu, group in groups.items() if group}
+
+
+def _binding(work: Sequence[GpuSample]) -> bool:
+    return sum(_capped(one) for one in work) >= max(1.0, CAP_SHARE * len(work))
 
 
 def _limit_share(samples: Sequence[GpuSample]) -> float | None:
@@ -89,12 +97,18 @@ def _quote(samples: Sequence[GpuSample]) -> str:
 @rule(cause="power_cap_low")
 def cap_below_the_card(gpus: Gpus) -> Outcome:
     """A power limit below the card's default slows it."""
-    work = _at_work(gpus)
-    if not work:
+    groups = _groups(gpus)
+    whole = [one for work in groups.values() for one in work]
+    if not whole:
         raise Undecided("no look at work tells power", settle=_SETTLE, suspicion=0.03)
+    bound = {gpu: work for gpu, work in groups.items() if _binding(work)}
+    if not bound:
+        count = sum(_capped(one) for one in whole)
+        return Cleared(f"the power cap was active in {count} of {len(whole)} samples at work")
+    gpu = min(bound, key=lambda name: _limit_share(bound[name]) or 9.0)
+    work = bound[gpu]
     capped = [one for one in work if _capped(one)]
-    if len(capped) < CAP_SHARE * len(work):
-        return Cleared(f"the power cap was active in {len(capped)} of {len(work)} samples at work")
+    whose = f" of GPU {gpu}" if len(groups) > 1 else ""
     if _hot(work):
         return Cleared("heat or the brake line slows the card, not its limit")
     share = _limit_share(work)
@@ -109,7 +123,16 @@ def cap_below_the_card(gpus: Gpus) -> Outcome:
     prefill = 100 * (power_scale(share, "prefill") - 1)
     decode = 100 * (power_scale(share, "decode") - 1)
     return Finding(
-        statement=f"The power limit is {share:.0%} of the card's default and binds.",
+        statement=(
+            f"The power limit{whose} is {capped[-1].power_limit_w or 0:.0f} W, {share:.0%} of the card's"
+            " default, and it binds."
+        ),
+        remedy=(
+            "On the host, as root: nvidia-smi -pl with the default in watts; ask first who set the"
+            " limit (supply, noise, heat). It is forgotten at the next boot.",
+        ),
+        risk="more heat, and more load for the supply",
+        verify="under the same load sw_power_cap is no longer active and the SM clock rises",
         confidence=0.8,
         slows=frozenset(
             ("prefill", "ttft", "decode", "throughput") if decode else ("prefill", "ttft")
@@ -155,83 +178,4 @@ def cap_without_effect(gpus: Gpus) -> Outcome:
     )
 
 
-@rule(cause="hw_power_brake")
-def brake_line_asserted(gpus: Gpus) -> Outcome:
-    """The board's external power brake slows a GPU."""
-    told = [one for one in gpus.samples if one.reasons is not None]
-    braked = [one for one in told if "hw_power_brake_slowdown" in (one.reasons or ())]
-    rising = _rising(gpus, "hw_power_brake_slowdown")
-    if braked or rising:
-        one = (braked or list(gpus.samples))[0]
-        return Finding(
-            statement="The power brake line is asserted: the board slows the GPU by hardware.",
-            confidence=0.92 if braked and one.busy is not False else 0.75,
-            slows=frozenset(("decode", "prefill", "ttft", "throughput")),
-            effect=Effect((-80.0, -65.0, -50.0), (-80.0, -65.0, -50.0), "catalogue"),
-            quotes=(
-                _quote([one]) + f", {one.temp_c or 0:.0f} C, hw_power_brake_slowdown active",
-                *rising,
-            ),
-        )
-    old = max((one.reason_us.get("hw_power_brake_slowdown", 0) for one in gpus.samples), default=0)
-    if old:
-        raise Undecided(
-            f"the brake was active for {old / 1e6:.1f} s since the driver was loaded, perhaps at boot",
-            settle="clocks_event_reasons_counters.hw_power_brake_slowdown before and after a load",
-            suspicion=0.15,
-        )
-    if not told and not any(one.reason_us for one in gpus.samples):
-        raise Undecided("the clock reasons were not read", settle=_SETTLE, suspicion=0.03)
-    return Cleared("no sample shows the power brake")
-
-
-def _rising(gpus: Gpus, reason: str) -> tuple[str, ...]:
-    """Return the GPUs whose counter of a reason grew between two looks."""
-    grown = []
-    for gpu, group in gpus.by_gpu().items():
-        seen = [one.reason_us[reason] for one in group if reason in one.reason_us]
-        if len(seen) > 1 and seen[-1] > seen[0]:
-            grown.append(f"GPU {gpu}: {reason} +{(seen[-1] - seen[0]) / 1e6:.2f} s")
-    return tuple(grown)
-
-
-@rule(cause="psu_trips")
-def supply_switches_off(gpus: Gpus, machine: Machine | None, kernel: KernelLog | None) -> Outcome:
-    """The power supply switches off when all GPUs load at once."""
-    limits = [
-        max((one.power_limit_w or 0.0 for one in group), default=0.0)
-        for group in gpus.by_gpu().values()
-    ]
-    supply = machine.supply_w if machine else None
-    if kernel and (kernel.mce or kernel.thermal_trips):
-        return Cleared("the kernel log names another cause: machine check or thermal trip")
-    cuts = kernel.ends_mid_line if kernel else 0
-    if supply is None or not all(limits) or not limits:
-        if cuts:
-            raise Undecided(
-                f"{cuts} boots end without a shutdown, and the supply's rating is not told",
-                settle="sudo dmidecode -t 39, and the sum of the GPUs' limits",
-                suspicion=0.35,
-            )
-        raise Undecided("the supply's rating is not told", suspicion=0.01)
-    need = sum(limits) + REST_W
-    if need < supply:
-        return Cleared(f"limits of {sum(limits):.0f} W leave room in a supply of {supply:.0f} W")
-    if not cuts:
-        raise Undecided(
-            f"GPU limits of {sum(limits):.0f} W in a supply of {supply:.0f} W; no cut was seen",
-            settle="journalctl --list-boots, and the last lines of each boot before",
-            suspicion=0.2,
-        )
-    return Finding(
-        statement=(
-            f"The supply trips: GPU limits of {sum(limits):.0f} W and at least {REST_W:.0f} W of the"
-            f" rest on a supply of {supply:.0f} W, and {cuts} boots end without a word."
-        ),
-        confidence=0.88,
-        slows=frozenset(("crash",)),
-        quotes=(f"supply {supply:.0f} W", f"limits {' + '.join(f'{one:.0f}' for one in limits)} W"),
-    )
-
-
-RULES = (cap_below_the_card, cap_without_effect, brake_line_asserted, supply_switches_off)
+RULES = (cap_below_the_card, cap_without_effect)

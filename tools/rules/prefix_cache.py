@@ -158,7 +158,11 @@ def _off(
         effect=Effect(prefill_pct=COST, source="tokens read again / all prompt tokens; coarse"),
         remedy=(
             f"Remove {asked or '--disable-radix-cache'}.",
-            f"Hybrid models with speculation need {mamba_strategy_flag(args)} for it.",
+            *(
+                (f"This hybrid model with speculation needs {mamba_strategy_flag(args)} for it.",)
+                if args.speculative and any(line.mamba_usage is not None for line in log.prefill)
+                else ()
+            ),
         ),
         verify="#cached-token above 0 from the second turn on",
         quotes=(asked or (said[0] if said else "disable_radix_cache=True"), _quote(prefill[-1])),

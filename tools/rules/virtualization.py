@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from tools.engine import Launch, ServerLog
+from tools.engine import Environment, Launch, ServerLog
 from tools.errors import Undecided
-from tools.linux.machine import Machine
+from tools.linux.machine import Machine, Processes, stolen_pct
 from tools.nvidia.gpus import Gpus
 from tools.rule import Cleared, Effect, Finding, Outcome, rule
 
@@ -21,24 +21,25 @@ _VGPU = re.compile(r"(?:-|\b)\d{1,3}(?:Q|C|B|A)$")
 
 
 @rule(cause="vm_overhead")
-def guest_pays_for_the_host(machine: Machine) -> Outcome:
+def guest_pays_for_the_host(machine: Machine, processes: Processes | None) -> Outcome:
     """A virtual machine costs time: cores not pinned, timers, emulation."""
     if machine.virt is None:
         raise Undecided("it is not told whether this is a guest", suspicion=0.02)
     if machine.virt not in _VMS:
         return Cleared(f"no virtual machine ({machine.virt})")
-    if machine.steal_pct is not None and machine.steal_pct > STEAL_PCT:
+    steal = stolen_pct(machine, processes)
+    if steal is not None and steal > STEAL_PCT:
         return Finding(
-            statement=f"The host takes {machine.steal_pct:.0f} % of the guest's CPU time (steal).",
+            statement=f"The host takes {steal:.0f} % of the guest's CPU time (steal).",
             confidence=0.75,
             slows=frozenset(("decode", "tail", "ttft", "throughput")),
             effect=Effect((-15.0, -5.0, -1.0), (-5.0, -1.0, 0.0), "catalogue"),
-            quotes=(f"steal {machine.steal_pct:.1f} %",),
+            quotes=(f"steal {steal:.1f} %",),
         )
     raise Undecided(
         f"a guest ({machine.virt}); pinned it costs nothing measurable, and pinning is not visible",
         settle="vmstat 1 5 (st) while decoding; on the host: are the vCPUs pinned to one node?",
-        suspicion=0.2 if machine.steal_pct is None else 0.05,
+        suspicion=0.2 if steal is None else 0.05,
     )
 
 
@@ -53,7 +54,7 @@ def vgpu_without_licence(gpus: Gpus, machine: Machine | None) -> Outcome:
         return Cleared(f"the licence is {told[-1].licence}")
     profile = next((name for name in gpus.names if _VGPU.search(name)), None)
     if profile is None:
-        return Cleared("no vGPU profile in the products' names") if gpus.names else None
+        return None
     old = machine is not None and machine.up_s is not None and machine.up_s > UNLICENSED_S
     idle = any(one.util_pct is not None and one.util_pct < 5 for one in gpus.samples)
     if old and idle:
@@ -110,7 +111,7 @@ def confidential_mode_waits(gpus: Gpus, log: ServerLog | None) -> Outcome:
 
 
 @rule(cause="mig_slice")
-def server_runs_on_a_slice(gpus: Gpus) -> Outcome:
+def server_runs_on_a_slice(gpus: Gpus, environment: Environment | None) -> Outcome:
     """The server has a slice of a GPU, and a slice of its speed."""
     told = [one for one in gpus.samples if one.mig is not None]
     on = [one for one in told if one.mig]
@@ -118,12 +119,29 @@ def server_runs_on_a_slice(gpus: Gpus) -> Outcome:
         raise Undecided("MIG mode is not told", settle="nvidia-smi -L", suspicion=0.02)
     if not on:
         return Cleared("MIG is off")
+    given = _given(environment)
+    if given and not any(name.startswith("MIG-") for name in given):
+        off = {str(one.index) for one in told if not one.mig}
+        if all(name.startswith("GPU-") or name in off for name in given):
+            return Cleared("the server is given whole GPUs, and MIG is on for others")
+    if not given and len(on) < len(told):
+        raise Undecided(
+            "MIG is on for some GPUs; which the server has is not told",
+            settle="the server's CUDA_VISIBLE_DEVICES, and nvidia-smi -L in its container",
+            suspicion=0.25,
+        )
     return Finding(
         statement="MIG is on: the server has the share of bandwidth and SMs of its slice.",
-        confidence=0.6,  # it may be as small as was wanted
+        confidence=0.75 if given else 0.6,  # it may be as small as was wanted
         slows=frozenset(("decode", "prefill", "throughput", "ttft")),
         quotes=("mig.mode.current Enabled",),
     )
+
+
+def _given(environment: Environment | None) -> tuple[str, ...]:
+    """Return the devices that the server's environment names."""
+    values = environment.values if environment else {}
+    return tuple(filter(None, values.get("CUDA_VISIBLE_DEVICES", "").replace(" ", "").split(",")))
 
 
 @rule(cause="persistence_off")

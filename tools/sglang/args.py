@@ -14,6 +14,7 @@ from typing import Any
 
 from tools.engine.launch import Value
 from tools.knowledge.fields import public_names
+from tools.probe import JSON
 from tools.secrets import DROPPED, scrub
 from tools.sglang.scan import scan
 
@@ -37,7 +38,7 @@ def read_dump(text: str) -> dict[str, Value]:
     whole = text.lstrip()
     if whole.startswith("{"):
         try:
-            tree = json.loads(whole[: DUMP_BYTES * 16])
+            tree = JSON.decode(whole[: DUMP_BYTES * 16])
         except (ValueError, RecursionError):
             return flat(scan(whole[1:DUMP_BYTES]).tree)
         return flat(tree) if isinstance(tree, dict) else {}

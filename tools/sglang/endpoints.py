@@ -14,6 +14,7 @@ from typing import Any
 from tools.engine import ServerInfo
 from tools.engine.launch import Value
 from tools.errors import Unreadable
+from tools.probe import JSON
 from tools.secrets import scrub
 from tools.sglang.args import DUMP_BYTES, flat
 from tools.sglang.command_line import words
@@ -44,7 +45,7 @@ def _tree(text: str) -> Mapping[str, Any]:
     if start < 0:
         raise Unreadable("no JSON object")
     try:
-        tree, _ = json.JSONDecoder().raw_decode(text, start)
+        tree, _ = JSON.raw_decode(text, start)
     except (ValueError, RecursionError):
         tree = scan(text[start + 1 : start + DUMP_BYTES]).tree
     if not isinstance(tree, dict):

@@ -6,6 +6,7 @@ repeated ones; so does this. The tables of names are those of tools/knowledge/fi
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -18,6 +19,7 @@ _NUMBER = re.compile(r"-?\d{1,18}|-?\d{0,18}\.\d{1,18}|-?\d{1,6}(?:\.\d{1,9})?[e
 _SHORT = re.compile(r"-(tp|pp|dp|q|O|cc|dcp|pcp)(?:=(.*)|(\d))?")  # vLLM: -tp 2, -tp=2, -O3
 _USUAL = {"tp": "tp_size", "dp": "dp_size", "pp": "pp_size", "ep": "ep_size"}
 _BOOLS = {"true": True, "True": True, "false": False, "False": False}
+_DIGITS = 40  # what is longer is no number that somebody meant
 VALUE_CHARS = 2000
 
 
@@ -145,8 +147,9 @@ def _value(kind: str, given: str | None, taken: list[str]) -> tuple[Value, int]:
 
 
 def _typed(word: str) -> Value:
-    if _NUMBER.fullmatch(word):
-        return int(word) if re.fullmatch(r"-?\d+", word) else float(word)
+    if _NUMBER.fullmatch(word) and len(word) <= _DIGITS:
+        number = int(word) if re.fullmatch(r"-?\d+", word) else float(word)
+        return number if math.isfinite(number) else word
     return scrub(word[:VALUE_CHARS])
 
 

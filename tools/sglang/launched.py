@@ -43,8 +43,14 @@ def from_script(said: Mapping[str, Any]) -> Launch:
             "version": _text(package.get("version")) or seen.version,
             "config_file": _text(config.get("file")) or seen.config_file,
             "cpus_allowed": _text(said.get("cpus_allowed")),
+            "others": _others(said.get("others")),
         }
     )
+
+
+def _others(told: object) -> tuple[str, ...]:
+    rows = [_mapping(row) for row in told[:64]] if isinstance(told, list) else []
+    return tuple(f"{_text(row.get('engine'))} on port {_int(row.get('port'))}" for row in rows)
 
 
 def _mapping(value: object) -> Mapping[str, Any]:

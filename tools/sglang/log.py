@@ -153,7 +153,7 @@ class _Reader:
         kind: NoticeKind = "crash"
         if form is not None and form.kind not in _MILD:
             kind = form.kind
-        if kind == "crash" and not self._start.facts.get("started"):
+        if kind == "crash" and not (self._start.facts.get("started") or self._request_at):
             kind = "start_failed"
         line = self.lines - 1  # this one came after it
         self._said.add(kind, ended.text, at=ended.at, rank=ended.rank, numbers=figures, line=line)

@@ -15,7 +15,9 @@ from tools.sglang.log_prefix import said
 
 # `Decode batch. #`, `Decode batch, #`, `Decode batch [1234], #`
 _BATCH = re.compile(r"([^'\"]{0,300}?)\b(Decode|Prefill) batch(?: \[[^\]]{0,40}\])?[.,]?(?:\s|$)")
-_GRAPHS = ("cuda graph", "cpu graph", "npu graph", "musa graph")
+# "cpu graph" is torch.compile on a CPU, and in 0.5.3 to 0.5.8 whatever is not CUDA: it tells nothing
+# of device graphs, so it is not read.
+_GRAPHS = ("cuda graph", "npu graph", "musa graph")
 _LONGEST = 2000  # characters of fields; the longest real line has 500
 
 

@@ -7,12 +7,12 @@ configuration_*.py of Transformers 5 and of SGLang 0.5.23 (srt/configs).
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 from tools.engine import ModelConfig
 from tools.errors import Unreadable
+from tools.probe import JSON
 
 _TEXT = ("text_config", "llm_config", "language_config", "thinker_config", "decoder")
 _VISION = ("vision_config", "audio_config", "visual", "vision_encoder", "mm_config")
@@ -26,7 +26,7 @@ def read_model_config(text: str) -> ModelConfig:
     """Read a config.json; raise Unreadable where it is none."""
     start = text.find("{")
     try:
-        tree, _ = json.JSONDecoder().raw_decode(text, start) if start >= 0 else (None, 0)
+        tree, _ = JSON.raw_decode(text, start) if start >= 0 else (None, 0)
     except (ValueError, RecursionError):
         raise Unreadable("config.json is not whole, or no JSON") from None
     if not isinstance(tree, dict):

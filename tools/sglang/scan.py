@@ -7,6 +7,7 @@ its one argument. It never raises: where the text ends or makes no sense, it kee
 
 from __future__ import annotations
 
+import math
 import re
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -171,7 +172,8 @@ def scalar(word: str) -> str | int | float | bool | None:
     try:
         return int(word)
     except ValueError:
-        return float(word)
+        number = float(word)
+        return number if math.isfinite(number) else word
 
 
 def _string(quoted: str) -> str:

@@ -31,17 +31,20 @@ class Bounded:
     note: str = ""
 
 
-def read_bounded(path: Path) -> Bounded:
-    """Read a file, or stdin for `-`; raise ToolsError with a sentence where that cannot be done."""
+def read_bounded(path: Path, head: int | None = None) -> Bounded:
+    """Read a file, or stdin for `-`; raise ToolsError with a sentence where that cannot be done.
+
+    `head` is how many bytes of its start are kept at most, if not HEAD_BYTES.
+    """
     try:
         if str(path) == "-":
             if sys.stdin is None:
                 raise ToolsError("standard input is closed: name a file")
-            return bounded(_chunks(sys.stdin.buffer.read))
+            return bounded(_chunks(sys.stdin.buffer.read), head)
         # without waiting, for a pipe that nobody writes into would hold us for ever
         file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb")
         with file:
-            return _of_file(file, path)
+            return _of_file(file, path, head or HEAD_BYTES)
     except FileNotFoundError:
         raise ToolsError(f"{path} is not there") from None
     except PermissionError:
@@ -54,22 +57,22 @@ def read_bounded(path: Path) -> Bounded:
         ) from None
 
 
-def _of_file(file: BinaryIO, path: Path) -> Bounded:
+def _of_file(file: BinaryIO, path: Path, head: int) -> Bounded:
     kind = os.fstat(file.fileno())
     if stat.S_ISFIFO(kind.st_mode):
         first = _first_of_pipe(file.fileno(), path)
         os.set_blocking(file.fileno(), True)
-        return bounded(chain([first] if first else [], _chunks(file.read)))
+        return bounded(chain([first] if first else [], _chunks(file.read)), head)
     os.set_blocking(file.fileno(), True)
-    large = stat.S_ISREG(kind.st_mode) and kind.st_size > HEAD_BYTES + TAIL_BYTES
+    large = stat.S_ISREG(kind.st_mode) and kind.st_size > head + TAIL_BYTES
     if not large or file.read(2) == b"\x1f\x8b":
         if large:
             file.seek(0)
-        return bounded(_chunks(file.read))
+        return bounded(_chunks(file.read), head)
     file.seek(0)
-    head = file.read(HEAD_BYTES)
+    start = file.read(head)
     file.seek(kind.st_size - TAIL_BYTES)
-    return _joined(head, file.read(TAIL_BYTES), kind.st_size)
+    return _joined(start, file.read(TAIL_BYTES), kind.st_size)
 
 
 def _first_of_pipe(fd: int, path: Path) -> bytes:
@@ -85,14 +88,14 @@ def _first_of_pipe(fd: int, path: Path) -> bytes:
     raise ToolsError(f"{path} is a pipe that nobody writes into")
 
 
-def bounded(chunks: Iterable[bytes]) -> Bounded:
+def bounded(chunks: Iterable[bytes], head: int | None = None) -> Bounded:
     """Keep the head and the tail of what comes, inflated where it is gzip."""
     source = iter(chunks)
     first = next(source, b"")
     if not first.startswith(b"\x1f\x8b"):
-        return _ends(_again(first, source))
+        return _ends(_again(first, source), head or HEAD_BYTES)
     trouble: list[str] = []
-    kept = _ends(_inflated(_again(first, source), trouble))
+    kept = _ends(_inflated(_again(first, source), trouble), head or HEAD_BYTES)
     return Bounded(kept.data, " ".join((*trouble, kept.note)).strip())
 
 
@@ -133,11 +136,11 @@ def _slices(chunks: Iterable[bytes]) -> Iterator[bytes]:
             yield chunk[start : start + 4096]
 
 
-def _ends(chunks: Iterable[bytes]) -> Bounded:
+def _ends(chunks: Iterable[bytes], most: int) -> Bounded:
     head, tail, total, kept = bytearray(), deque[bytes](), 0, 0
     for chunk in chunks:
         total += len(chunk)
-        room = HEAD_BYTES - len(head)
+        room = most - len(head)
         head += chunk[:room]
         if rest := chunk[max(0, room) :]:
             tail.append(rest)
