@@ -11,7 +11,7 @@ CAUSES = HERE.parents[1] / "tools" / "knowledge" / "causes.yaml"
 COMMAND = f"{sys.executable} -m bot diagnose --json --question-file {{question}} {{files}}"
 
 # What holds today; raise it when rules come, never lower it.
-MIN_CATEGORY, MIN_CAUSE, MAX_MUST_NOT, MAX_UNDECIDED = 0.97, 0.96, 0, 1
+MIN_CATEGORY, MIN_CAUSE, MAX_MUST_NOT, MAX_UNDECIDED = 0.98, 0.98, 0, 0
 
 
 def test_the_dev_cases_are_judged_as_well_as_before() -> None:
