@@ -9,13 +9,12 @@ from tools.errors import Undecided
 from tools.linux.machine import Machine, Process, Processes
 from tools.nvidia.gpus import Gpus, GpuSample
 from tools.rule import Cleared, Finding
+from tools.rules.cpu_quota import grammar_pool_starves_the_engine, quota_used_up
 from tools.rules.host_cpu import (
     cores_are_fought_for,
     cores_kept_slow,
     cpu_is_slow,
-    grammar_pool_starves_the_engine,
     processes_burn_many_cores,
-    quota_used_up,
 )
 
 

@@ -41,7 +41,13 @@ def case() -> dict[str, Any]:
                 "output": output,
             }
         )
-    return {"schema": 1, "host": story.HOST, "question": story.QUESTION, "made": story.MADE, "asked": asked}
+    return {
+        "schema": 1,
+        "host": story.HOST,
+        "question": story.QUESTION,
+        "made": story.MADE,
+        "asked": asked,
+    }
 
 
 def text() -> str:

@@ -44,7 +44,9 @@ def judged() -> Judged:
 
 def costs() -> dict[str, str]:
     verdict = judged().verdict
-    return {one.rule.cause.id: one.finding.statement for one in (*verdict.findings, *verdict.asides)}
+    return {
+        one.rule.cause.id: one.finding.statement for one in (*verdict.findings, *verdict.asides)
+    }
 
 
 def test_the_shipped_case_is_what_its_generator_writes() -> None:
@@ -79,10 +81,17 @@ def test_one_stream_makes_55_tokens_a_second_in_steps_of_58_milliseconds() -> No
 
 def test_every_steady_line_agrees_with_the_step_model_at_its_batch_and_context() -> None:
     log = facts("ReadServerLog", ServerLog)
-    told = [line for line in log.steady() if line.tokens and line.accept_len and line.running and line.tok_s]
+    told = [
+        line
+        for line in log.steady()
+        if line.tokens and line.accept_len and line.running and line.tok_s
+    ]
     agree = 0
     for line in told:
-        assert line.running and line.accept_len and line.tok_s and line.tokens
+        assert line.running
+        assert line.accept_len
+        assert line.tok_s
+        assert line.tokens
         step_s = line.running * line.accept_len / line.tok_s
         agree += abs(step_s / story.step_s(line.running, line.tokens / line.running) - 1) < 0.015
     assert len(told) > 100
@@ -96,7 +105,9 @@ def test_a_cold_prompt_is_read_at_what_gen1_leaves_and_at_half_of_what_gen4_woul
 def test_all_samples_under_load_show_gen1_and_the_idle_look_shows_it_too() -> None:
     busy = facts("SampleGpus", Gpus).busy()
     assert len(busy) == 41
-    assert {(one.link_gen, one.gen_possible, one.link_width, one.pstate) for one in busy} == {(1, 4, 16, 2)}
+    assert {(one.link_gen, one.gen_possible, one.link_width, one.pstate) for one in busy} == {
+        (1, 4, 16, 2)
+    }
     assert {one.util_pct for one in busy} == {94}
     assert {one.mem_mhz for one in busy} == {7601}
     assert not any(one.reasons for one in busy)
@@ -122,7 +133,14 @@ def test_the_sizes_of_its_model_are_those_of_its_config() -> None:
 
     sizes = Checkpoint.of(facts("ReadModelConfig", ModelConfig), state_bytes=2.0)
     ours = story.deployment().checkpoint
-    for name in ("params_b", "head_b", "state_gb", "kv_bytes_per_token", "draft_b", "draft_replicated_b"):
+    for name in (
+        "params_b",
+        "head_b",
+        "state_gb",
+        "kv_bytes_per_token",
+        "draft_b",
+        "draft_replicated_b",
+    ):
         assert getattr(sizes, name) == pytest.approx(getattr(ours, name), rel=0.003), name
 
 
@@ -179,5 +197,8 @@ def test_no_other_cause_is_named() -> None:
 
 def test_no_secret_and_no_real_address_is_in_it() -> None:
     text = make_ct129.TARGET.read_text(encoding="utf-8")
-    addresses = set(re.findall(r"\b\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}\b", text)) - {"0.0.0.0", "127.0.0.1"}
+    addresses = set(re.findall(r"\b\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}\b", text)) - {
+        "0.0.0.0",
+        "127.0.0.1",
+    }
     assert all(one.startswith("192.0.2.") for one in addresses), addresses

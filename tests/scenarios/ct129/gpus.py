@@ -54,7 +54,12 @@ def look(free_gb: float) -> str:
             }
         )  # fmt: skip
     processes = [
-        {"gpu": index, "pid": pid, "name": f"sglang::scheduler_TP{index}", "used_mib": float(used - 14 * index - 296)}
+        {
+            "gpu": index,
+            "pid": pid,
+            "name": f"sglang::scheduler_TP{index}",
+            "used_mib": float(used - 14 * index - 296),
+        }
         for index, pid in enumerate((story.TP0_PID, story.TP1_PID))
     ]
     told = {
@@ -72,9 +77,13 @@ def watch() -> str:
     for tick in range(TICKS):
         for index in (0, 1):
             at = tick / HZ + 0.004 + 0.021 * index
-            rows.append(_resting(at, index) if tick < RESTING_TICKS[index] else _working(at, index, tick, random))
+            rows.append(
+                _resting(at, index)
+                if tick < RESTING_TICKS[index]
+                else _working(at, index, tick, random)
+            )
             if tick % 5:
-                rows[-1] = rows[-1][:-2] + [None, None]
+                rows[-1] = [*rows[-1][:-2], None, None]
     told: dict[str, Any] = {
         "watched_s": 5.01, "driver": story.DRIVER, "cuda": story.CUDA, "cc_on": False,
         "gpus": {str(index): {"index": index, "bdf": _bus(index), **_STATIC} for index in (0, 1)},
@@ -84,7 +93,22 @@ def watch() -> str:
 
 
 def _resting(at: float, index: int) -> list[Any]:
-    return [round(at, 3), index, 1, 16, 8, 0, 0, 210, 405, 23.6 - index, 37 - 2 * index, 1, 0.0, 0.0]
+    return [
+        round(at, 3),
+        index,
+        1,
+        16,
+        8,
+        0,
+        0,
+        210,
+        405,
+        23.6 - index,
+        37 - 2 * index,
+        1,
+        0.0,
+        0.0,
+    ]
 
 
 def _working(at: float, index: int, tick: int, random: Any) -> list[Any]:
@@ -98,7 +122,17 @@ def _working(at: float, index: int, tick: int, random: Any) -> list[Any]:
 
 def links() -> str:
     """Return the bus from both GPUs to their root ports, by sysfs; lspci may not read capabilities."""
-    counters = ("RxErr", "BadTLP", "BadDLLP", "Rollover", "Timeout", "NonFatalErr", "CorrIntErr", "HeaderOF", "TOTAL_ERR_COR")
+    counters = (
+        "RxErr",
+        "BadTLP",
+        "BadDLLP",
+        "Rollover",
+        "Timeout",
+        "NonFatalErr",
+        "CorrIntErr",
+        "HeaderOF",
+        "TOTAL_ERR_COR",
+    )
     quiet = "\n".join(f"{name} 0" for name in counters)
     shared = {
         "numa_node": "0", "current_link_speed": "2.5 GT/s PCIe", "current_link_width": "16",
@@ -107,11 +141,40 @@ def links() -> str:
     }  # fmt: skip
     devices = []
     for bdf, port in zip(story.BDFS, story.PORTS, strict=True):
-        devices.append({"vendor": "0x10de", "device": "0x2230", "class": "0x030000", **shared, "l1_aspm": "0", "control": "on", "bdf": bdf, "parent": port})
-        devices.append({"vendor": "0x1022", "device": "0x1483", "class": "0x060400", **shared, "control": "auto", "bdf": port, "parent": None})
-    names = [f"{port} PCI bridge: Advanced Micro Devices, Inc. [AMD] Starship/Matisse GPP Bridge" for port in story.PORTS]
-    names += [f"{bdf} VGA compatible controller: NVIDIA Corporation GA102GL [RTX A6000] (rev a1)" for bdf in story.BDFS]
-    names.append(f"{names[2]} (prog-if 00 [VGA controller])\n\tSubsystem: NVIDIA Corporation Device 1459\n\tControl: I/O+ Mem+ BusMaster+ SpecCycle- MemWINV- VGASnoop- ParErr- Stepping- SERR- FastB2B- DisINTx+\n\tStatus: Cap+ 66MHz- UDF- FastB2B- ParErr- DEVSEL=fast >TAbort- <TAbort- <MAbort- >SERR- <PERR- INTx-\n\tLatency: 0\n\tInterrupt: pin A routed to IRQ 171\n\tNUMA node: 0\n\tRegion 0: Memory at f4000000 (32-bit, non-prefetchable) [size=16M]\n\tRegion 1: Memory at 28000000000 (64-bit, prefetchable) [size=64G]\n\tCapabilities: <access denied>\n\tKernel driver in use: nvidia\n")
+        devices.append(
+            {
+                "vendor": "0x10de",
+                "device": "0x2230",
+                "class": "0x030000",
+                **shared,
+                "l1_aspm": "0",
+                "control": "on",
+                "bdf": bdf,
+                "parent": port,
+            }
+        )
+        devices.append(
+            {
+                "vendor": "0x1022",
+                "device": "0x1483",
+                "class": "0x060400",
+                **shared,
+                "control": "auto",
+                "bdf": port,
+                "parent": None,
+            }
+        )
+    names = [
+        f"{port} PCI bridge: Advanced Micro Devices, Inc. [AMD] Starship/Matisse GPP Bridge"
+        for port in story.PORTS
+    ]
+    names += [
+        f"{bdf} VGA compatible controller: NVIDIA Corporation GA102GL [RTX A6000] (rev a1)"
+        for bdf in story.BDFS
+    ]
+    names.append(
+        f"{names[2]} (prog-if 00 [VGA controller])\n\tSubsystem: NVIDIA Corporation Device 1459\n\tControl: I/O+ Mem+ BusMaster+ SpecCycle- MemWINV- VGASnoop- ParErr- Stepping- SERR- FastB2B- DisINTx+\n\tStatus: Cap+ 66MHz- UDF- FastB2B- ParErr- DEVSEL=fast >TAbort- <TAbort- <MAbort- >SERR- <PERR- INTx-\n\tLatency: 0\n\tInterrupt: pin A routed to IRQ 171\n\tNUMA node: 0\n\tRegion 0: Memory at f4000000 (32-bit, non-prefetchable) [size=16M]\n\tRegion 1: Memory at 28000000000 (64-bit, prefetchable) [size=64G]\n\tCapabilities: <access denied>\n\tKernel driver in use: nvidia\n"
+    )
     return json.dumps({"devices": devices, "others": [], "lspci": "\n".join(names)}) + "\n"
 
 
@@ -141,5 +204,8 @@ def topology() -> str:
 def nvlinks() -> str:
     """Return what nvidia-smi says of cards without a bridge between them."""
     silent = "Unable to retrieve NVLink information as all links are inActive"
-    cards = "\n".join(f"GPU {n}: {story.GPU_NAME} (UUID: GPU-{n:08d}-0000-4000-8000-000000000129)\n{silent}" for n in (0, 1))
+    cards = "\n".join(
+        f"GPU {n}: {story.GPU_NAME} (UUID: GPU-{n:08d}-0000-4000-8000-000000000129)\n{silent}"
+        for n in (0, 1)
+    )
     return f"$ nvidia-smi nvlink -s\n{cards}\n\n$ nvidia-smi nvlink -e\n{cards}\n"

@@ -22,7 +22,9 @@ def _limits(usage: int) -> list[dict[str, str]]:
         rows.append({"cpu.stat": stat})
     for row in rows[:2]:
         row |= {"cpu.max": "max 100000", "memory.max": "max"}
-    rows[0]["cpuset.cpus.effective"] = rows[1]["cpuset.cpus.effective"] = rows[2]["cpuset.cpus.effective"] = "0-31"
+    rows[0]["cpuset.cpus.effective"] = rows[1]["cpuset.cpus.effective"] = rows[2][
+        "cpuset.cpus.effective"
+    ] = "0-31"
     return rows
 
 
@@ -66,15 +68,20 @@ def machine() -> str:
         "loadavg": "2.31 1.62 1.49 3/611 24117",
         "uptime": "1123402.11 1102238.54",
         "meminfo": "MemTotal:       134217728 kB\nMemAvailable:   113180412 kB\nHugePages_Total:       0\nSwapTotal:             0 kB\nSwapFree:              0 kB",
-        "pressure": {
-            name: "some avg10=0.00 avg60=0.00 avg300=0.00 total=48213\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=31877"
-            for name in ("cpu", "memory", "io")
-        },
+        "pressure": dict.fromkeys(
+            ("cpu", "memory", "io"),
+            "some avg10=0.00 avg60=0.00 avg300=0.00 total=48213\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=31877",
+        ),
         "nodes": {"0": "0-31"},
         "shm": {"total": 67516084224, "free": 67409129472},
         "aspm": "[default] performance powersave powersupersave ",
         "nvidia": {
-            "params": {"DynamicPowerManagement": "3", "EnablePCIeGen3": "0", "EnableGpuFirmware": "18", "EnableResizableBar": "0"},
+            "params": {
+                "DynamicPowerManagement": "3",
+                "EnablePCIeGen3": "0",
+                "EnableGpuFirmware": "18",
+                "EnableResizableBar": "0",
+            },
             "power": "Runtime D3 status:          Disabled by default\nVideo Memory:               Active\n\nGPU Hardware Support:\n Video Memory Self Refresh: Not Supported\n Video Memory Off:          Not Supported",
         },
         "md": {},
@@ -102,13 +109,44 @@ def processes() -> str:
     rows = [
         (story.MAIN_PID, 1, "python3", "S", 58, 2011.4, 1.9, f"{python} -m sglang.launch_server"),
         (story.MAIN_PID + 3, story.MAIN_PID, "python3", "S", 1, 14.2, 0.0, python),
-        (story.TP0_PID, story.MAIN_PID, "sglang::schedul", "R", 97, 5120.8, 99.8, "sglang::scheduler_TP0"),
-        (story.TP1_PID, story.MAIN_PID, "sglang::schedul", "R", 95, 5088.1, 99.6, "sglang::scheduler_TP1"),
-        (story.DETOKENIZER_PID, story.MAIN_PID, "sglang::detoken", "S", 36, 1240.7, 0.0, "sglang::detokenizer"),
+        (
+            story.TP0_PID,
+            story.MAIN_PID,
+            "sglang::schedul",
+            "R",
+            97,
+            5120.8,
+            99.8,
+            "sglang::scheduler_TP0",
+        ),
+        (
+            story.TP1_PID,
+            story.MAIN_PID,
+            "sglang::schedul",
+            "R",
+            95,
+            5088.1,
+            99.6,
+            "sglang::scheduler_TP1",
+        ),
+        (
+            story.DETOKENIZER_PID,
+            story.MAIN_PID,
+            "sglang::detoken",
+            "S",
+            36,
+            1240.7,
+            0.0,
+            "sglang::detokenizer",
+        ),
     ]
     names = ("pid", "ppid", "name", "state", "threads", "rss_mib", "cpu_pct", "command")
     told = [
-        dict(zip(names, row, strict=True)) | {"wchan": None, "gpus": devices.get(row[0], []), "server": True}
+        dict(zip(names, row, strict=True))
+        | {"wchan": None, "gpus": devices.get(row[0], []), "server": True}
         for row in rows
     ]
-    return json.dumps({"rows": told, "hidden": 0, "window_s": 0.501, "idle_pct": 93.4, "load1": 2.31}) + "\n"
+    return (
+        json.dumps({"rows": told, "hidden": 0, "window_s": 0.501, "idle_pct": 93.4, "load1": 2.31})
+        + "\n"
+    )

@@ -29,7 +29,10 @@ def filtered_log(text: str, path: str) -> str:
         place = Path(folder) / "serve.log"
         place.write_text(text, encoding="utf-8")
         out = io.BytesIO()
-        with place.open("rb", buffering=0) as file, contextlib.redirect_stdout(io.TextIOWrapper(out)) as shown:
+        with (
+            place.open("rb", buffering=0) as file,
+            contextlib.redirect_stdout(io.TextIOWrapper(out)) as shown,
+        ):
             space["show"](*space["from_file"](file, 48), path)
             shown.flush()
             return out.getvalue().decode("utf-8")

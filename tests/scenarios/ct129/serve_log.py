@@ -54,10 +54,16 @@ class Writer:
 def start_up(log: Writer) -> None:
     """Write what a start prints."""
     at = story.STARTED
-    log.say(at, "Max running requests is reset to 48 for speculative decoding. You can override this by explicitly setting --max-running-requests.")
+    log.say(
+        at,
+        "Max running requests is reset to 48 for speculative decoding. You can override this by explicitly setting --max-running-requests.",
+    )
     log.say(at, "Spec v2 is enabled by default for eagle/eagle3/standalone speculative decoding.")
     log.say(at, "Attention backend not specified. Use flashinfer backend by default.")
-    log.say(at, f"server_args=ServerArgs({', '.join(f'{name}={value!r}' for name, value in arguments.resolved().items())})")
+    log.say(
+        at,
+        f"server_args=ServerArgs({', '.join(f'{name}={value!r}' for name, value in arguments.resolved().items())})",
+    )
     log.say(at, "Using default HuggingFace chat template with detected content format: openai")
     at += timedelta(seconds=21)
     log.both(at, "Mamba selective_state_update backend initialized: triton")
@@ -68,7 +74,10 @@ def start_up(log: Writer) -> None:
     log.both(at, f"Load weight begin. avail mem={TOTAL_GB:.2f} GB")
     at += timedelta(seconds=74)
     free = TOTAL_GB - WEIGHTS_GB
-    log.both(at, f"Load weight end. elapsed=73.88 s, type=Qwen3_5ForConditionalGeneration, avail mem={free:.2f} GB, mem usage={WEIGHTS_GB:.2f} GB.")
+    log.both(
+        at,
+        f"Load weight end. elapsed=73.88 s, type=Qwen3_5ForConditionalGeneration, avail mem={free:.2f} GB, mem usage={WEIGHTS_GB:.2f} GB.",
+    )
     log.say(at, "Using KV cache dtype: torch.bfloat16", "TP0")
     free = _pools(log, at, free)
     free = _captured(log, at + timedelta(seconds=4), free, "", 38.42, 1.19, 1032)
@@ -77,15 +86,25 @@ def start_up(log: Writer) -> None:
     log.both(at, f"Load weight begin. avail mem={free:.2f} GB")
     free -= DRAFT_GB
     at += timedelta(seconds=6)
-    log.both(at, f"Load weight end. elapsed=5.73 s, type=Qwen3_5ForCausalLMMTP, avail mem={free:.2f} GB, mem usage={DRAFT_GB:.2f} GB.")
+    log.both(
+        at,
+        f"Load weight end. elapsed=5.73 s, type=Qwen3_5ForCausalLMMTP, avail mem={free:.2f} GB, mem usage={DRAFT_GB:.2f} GB.",
+    )
     kv = POOL_TOKENS * 2 * 256 * 2 / GIB
     free -= 2 * kv
-    log.both(at, f"KV Cache is allocated. #tokens: {POOL_TOKENS}, K size: {kv:.2f} GB, V size: {kv:.2f} GB")
+    log.both(
+        at,
+        f"KV Cache is allocated. #tokens: {POOL_TOKENS}, K size: {kv:.2f} GB, V size: {kv:.2f} GB",
+    )
     log.both(at, f"Memory pool end. avail mem={free:.2f} GB")
     log.both(at, "Disable piecewise CUDA graph because --disable-piecewise-cuda-graph is set")
     free = _captured(log, at, free, "draft ", 6.05, 0.21, 48)
     at += timedelta(seconds=7)
-    log.say(at, f"max_total_num_tokens={POOL_TOKENS}, chunked_prefill_size={story.CHUNK}, max_prefill_tokens=16384, max_running_requests={story.MAX_RUNNING}, context_len=131072, available_gpu_mem={free:.2f} GB", "TP0")
+    log.say(
+        at,
+        f"max_total_num_tokens={POOL_TOKENS}, chunked_prefill_size={story.CHUNK}, max_prefill_tokens=16384, max_running_requests={story.MAX_RUNNING}, context_len=131072, available_gpu_mem={free:.2f} GB",
+        "TP0",
+    )
     at += timedelta(seconds=1)
     for message in (
         f"INFO:     Started server process [{story.MAIN_PID}]",
@@ -97,7 +116,9 @@ def start_up(log: Writer) -> None:
     at += timedelta(seconds=1)
     log.say(at, 'INFO:     127.0.0.1:46110 - "GET /model_info HTTP/1.1" 200 OK')
     log.say(at, _prefill(1, 9, 0, 0, 0, 0, 0, 0.0), "TP0")
-    log.say(at + timedelta(seconds=2), 'INFO:     127.0.0.1:46112 - "POST /generate HTTP/1.1" 200 OK')
+    log.say(
+        at + timedelta(seconds=2), 'INFO:     127.0.0.1:46112 - "POST /generate HTTP/1.1" 200 OK'
+    )
     log.say(at + timedelta(seconds=2), "The server is fired up and ready to roll!")
 
 
@@ -105,24 +126,47 @@ def _pools(log: Writer, at: datetime, free: float) -> float:
     slots = story.MAX_RUNNING + 1
     ssm, conv = (slots * 48 * size / GIB for size in (24 * 128 * 128 * 2, 5120 * 3 * 2))
     drafts = story.DRAFT_TOKENS
-    log.both(at, f"Mamba Cache is allocated. max_mamba_cache_size: {story.MAX_RUNNING}, conv_state size: {conv:.2f}GB, ssm_state size: {ssm:.2f}GB intermediate_ssm_state_cache size: {ssm * drafts:.2f}GB intermediate_conv_window_cache size: {conv * drafts:.2f}GB ")
+    log.both(
+        at,
+        f"Mamba Cache is allocated. max_mamba_cache_size: {story.MAX_RUNNING}, conv_state size: {conv:.2f}GB, ssm_state size: {ssm:.2f}GB intermediate_ssm_state_cache size: {ssm * drafts:.2f}GB intermediate_conv_window_cache size: {conv * drafts:.2f}GB ",
+    )
     kv = POOL_TOKENS * 16 * 2 * 256 * 2 / GIB
-    log.both(at, f"KV Cache is allocated. #tokens: {POOL_TOKENS}, K size: {kv:.2f} GB, V size: {kv:.2f} GB")
+    log.both(
+        at,
+        f"KV Cache is allocated. #tokens: {POOL_TOKENS}, K size: {kv:.2f} GB, V size: {kv:.2f} GB",
+    )
     free -= (ssm + conv) * (1 + drafts) + 2 * kv
     log.both(at, f"Memory pool end. avail mem={free:.2f} GB")
     return free
 
 
-def _captured(log: Writer, at: datetime, free: float, what: str, took_s: float, mem_gb: float, addresses: int) -> float:
-    log.both(at, f"Capture {what}cuda graph begin. This can take up to several minutes. avail mem={free:.2f} GB")
+def _captured(
+    log: Writer, at: datetime, free: float, what: str, took_s: float, mem_gb: float, addresses: int
+) -> float:
+    log.both(
+        at,
+        f"Capture {what}cuda graph begin. This can take up to several minutes. avail mem={free:.2f} GB",
+    )
     log.say(at, f"Capture cuda graph bs {list(story.GRAPH_SIZES)}", "TP0")
     end = at + timedelta(seconds=took_s)
     log.say(end, f"Registering {addresses} cuda graph addresses", "TP0")
-    log.both(end, f"Capture {what}cuda graph end. Time elapsed: {took_s:.2f} s. mem usage={mem_gb:.2f} GB. avail mem={free - mem_gb:.2f} GB.")
+    log.both(
+        end,
+        f"Capture {what}cuda graph end. Time elapsed: {took_s:.2f} s. mem usage={mem_gb:.2f} GB. avail mem={free - mem_gb:.2f} GB.",
+    )
     return free - mem_gb
 
 
-def _prefill(seqs: int, new: int, tokens: int, slots: int, running: int, queued: int, pending: int, rate: float) -> str:
+def _prefill(
+    seqs: int,
+    new: int,
+    tokens: int,
+    slots: int,
+    running: int,
+    queued: int,
+    pending: int,
+    rate: float,
+) -> str:
     return (
         f"Prefill batch, #new-seq: {seqs}, #new-token: {new}, #cached-token: 0, full token usage: {tokens / POOL_TOKENS:.2f}, "
         f"mamba usage: {slots / story.MAX_RUNNING:.2f}, #running-req: {running}, #queue-req: {queued}, #pending-token: {pending}, "
@@ -167,7 +211,9 @@ class Engine:
             gap, self.prefilled = (at - self.prefilled).total_seconds(), at
             self.prefills += 1
             self.log.say(at, _prefill(1, 1, 0, 0, 0, 0, 0, 1 / gap), "TP0")
-        self.log.say(at + timedelta(seconds=1), 'INFO:     127.0.0.1:51820 - "GET /health HTTP/1.1" 200 OK')
+        self.log.say(
+            at + timedelta(seconds=1), 'INFO:     127.0.0.1:51820 - "GET /health HTTP/1.1" 200 OK'
+        )
 
     def prefill(self, request: Request, waiting: list[Request]) -> None:
         """Read a prompt in chunks."""
@@ -181,7 +227,20 @@ class Engine:
             request.read += new
             self.prefills += 1
             left = request.prompt - request.read + sum(one.prompt for one in waiting)
-            self.log.say(self.at, _prefill(1, new, round(held), len(self.running) + 1, len(self.running), len(waiting), left, new / gap), "TP0")
+            self.log.say(
+                self.at,
+                _prefill(
+                    1,
+                    new,
+                    round(held),
+                    len(self.running) + 1,
+                    len(self.running),
+                    len(waiting),
+                    left,
+                    new / gap,
+                ),
+                "TP0",
+            )
         self.running.append(request)
 
     def decode(self) -> None:
@@ -206,12 +265,19 @@ class Engine:
         for one in [one for one in self.running if one.made >= one.output]:
             self.running.remove(one)
             port = self.random.randrange(40000, 60000)
-            self.log.say(self.at, f'INFO:     {one.client}:{port} - "POST /v1/chat/completions HTTP/1.1" 200 OK')
+            self.log.say(
+                self.at,
+                f'INFO:     {one.client}:{port} - "POST /v1/chat/completions HTTP/1.1" 200 OK',
+            )
 
     def report(self) -> None:
         """Say what was decoded since the last report."""
         rate = self.tokens / (self.at - self.decoded).total_seconds()
-        accept, held, slots = self.tokens / self.drafts, round(sum(one.context for one in self.running)), len(self.running)
+        accept, held, slots = (
+            self.tokens / self.drafts,
+            round(sum(one.context for one in self.running)),
+            len(self.running),
+        )
         self.log.say(
             self.at,
             f"Decode batch, #running-req: {slots}, #full token: {held}, full token usage: {held / POOL_TOKENS:.2f}, "
@@ -230,14 +296,20 @@ def arrivals() -> list[tuple[datetime, Request | None]]:
     while at < story.NOW - timedelta(minutes=4):
         for follow in range(random.choice((1, 1, 2, 3))):
             # what joins a running answer is short, so that it holds nobody up for long
-            prompt = round(random.triangular(160, 900, 420) if follow else random.triangular(5200, 10400, 7100))
+            prompt = round(
+                random.triangular(160, 900, 420) if follow else random.triangular(5200, 10400, 7100)
+            )
             output = round(random.triangular(180, 900, 420))
-            request = Request(prompt, output, random.choice(CLIENTS), random.gauss(story.ACCEPT_LEN + 0.01, 0.03))
+            request = Request(
+                prompt, output, random.choice(CLIENTS), random.gauss(story.ACCEPT_LEN + 0.01, 0.03)
+            )
             found.append((at + timedelta(seconds=follow * random.uniform(2, 14)), request))
         calm = at.hour < 7 or at.hour > 20
         at += timedelta(minutes=random.uniform(70, 170) if calm else random.uniform(18, 65))
     # the last one before our look: a cold prompt of 8k tokens
-    found.append((story.NOW - timedelta(minutes=3), Request(8192, 640, CLIENTS[0], story.ACCEPT_LEN)))
+    found.append(
+        (story.NOW - timedelta(minutes=3), Request(8192, 640, CLIENTS[0], story.ACCEPT_LEN))
+    )
     health = story.STARTED + timedelta(minutes=5)
     while health < story.NOW:
         found.append((health, None))

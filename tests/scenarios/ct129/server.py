@@ -19,10 +19,7 @@ _SERVER_ARGS: dict[int, str] = {
     1187: "            if not self.disable_piecewise_cuda_graph:",
     1192: f"            {_ON}",
     1197: "            self.disable_piecewise_cuda_graph = False",
-    **{
-        line: f"            {_ON}"
-        for line in (1203, 1206, 1209, 1212, 1215, 1224, 1227, 1230, 1237, 1240, 1243, 1246, 1249, 1252, 1255, 1258, 1261)
-    },
+    **dict.fromkeys((1203, 1206, 1209, 1212, 1215, 1224, 1227, 1230, 1237, 1240, 1243, 1246, 1249, 1252, 1255, 1258, 1261), f"            {_ON}"),
     1221: f"                {_ON}",
     1277: f"        {_ON}",
     1458: "            if not self.disable_piecewise_cuda_graph:",
@@ -31,8 +28,16 @@ _SERVER_ARGS: dict[int, str] = {
     3779: "            if self.disable_piecewise_cuda_graph:",
 }  # fmt: skip
 _SOURCE: tuple[tuple[str, int, str], ...] = (
-    ("srt/model_executor/model_runner.py", 2805, "        if self.server_args.disable_piecewise_cuda_graph:"),
-    ("srt/models/qwen3_5.py", 426, "            or not get_global_server_args().disable_piecewise_cuda_graph"),
+    (
+        "srt/model_executor/model_runner.py",
+        2805,
+        "        if self.server_args.disable_piecewise_cuda_graph:",
+    ),
+    (
+        "srt/models/qwen3_5.py",
+        426,
+        "            or not get_global_server_args().disable_piecewise_cuda_graph",
+    ),
     *(("srt/server_args.py", line, text) for line, text in sorted(_SERVER_ARGS.items())),
 )
 
@@ -92,7 +97,13 @@ def model_config() -> str:
 def source_lines() -> str:
     """Return every line of the installed source that names the flag."""
     lines = [{"path": path, "line": line, "text": text} for path, line, text in _SOURCE]
-    told = {"needle": NEEDLE, "version": story.VERSION, "root": story.PACKAGE, "cut": False, "found": lines}
+    told = {
+        "needle": NEEDLE,
+        "version": story.VERSION,
+        "root": story.PACKAGE,
+        "cut": False,
+        "found": lines,
+    }
     return json.dumps(told) + "\n"
 
 
@@ -113,7 +124,9 @@ def _page(engine: serve_log.Engine, seconds: float) -> str:
     made = round(seconds * rate)
     steps = round(engine.totals["steps"] + seconds / story.STEP_MS * 1e3)
     held = prompt + made
-    scheduler = 'engine_type="unified",model_name="qwen3.6-27b",moe_ep_rank="0",pp_rank="0",tp_rank="0"'
+    scheduler = (
+        'engine_type="unified",model_name="qwen3.6-27b",moe_ep_rank="0",pp_rank="0",tp_rank="0"'
+    )
     model = 'model_name="qwen3.6-27b"'
     done, output = engine.totals["requests"], round(engine.totals["output"])
     rows: list[tuple[str, str, str, float]] = [
@@ -126,7 +139,12 @@ def _page(engine: serve_log.Engine, seconds: float) -> str:
         ("mamba_usage", "gauge", scheduler, round(1 / story.MAX_RUNNING, 5)),
         ("gen_throughput", "gauge", scheduler, round(rate, 4)),
         ("spec_accept_length", "gauge", scheduler, story.ACCEPT_LEN),
-        ("spec_accept_rate", "gauge", scheduler, round((story.ACCEPT_LEN - 1) / story.DRAFT_STEPS, 4)),
+        (
+            "spec_accept_rate",
+            "gauge",
+            scheduler,
+            round((story.ACCEPT_LEN - 1) / story.DRAFT_STEPS, 4),
+        ),
         ("cache_hit_rate", "gauge", scheduler, 0),
         ("num_retracted_reqs", "gauge", scheduler, 0),
         ("is_cuda_graph", "gauge", scheduler, 1),
@@ -134,7 +152,12 @@ def _page(engine: serve_log.Engine, seconds: float) -> str:
         ("cuda_graph_passes_total", "counter", f'{scheduler},mode="decode_cuda_graph"', steps),
         ("cuda_graph_passes_total", "counter", f'{scheduler},mode="decode_none"', 0),
         ("cuda_graph_passes_total", "counter", f'{scheduler},mode="prefill_cuda_graph"', 0),
-        ("cuda_graph_passes_total", "counter", f'{scheduler},mode="prefill_none"', engine.prefills + 1),
+        (
+            "cuda_graph_passes_total",
+            "counter",
+            f'{scheduler},mode="prefill_none"',
+            engine.prefills + 1,
+        ),
         ("prompt_tokens_total", "counter", model, engine.totals["prompt"] + prompt),
         ("generation_tokens_total", "counter", model, output + made),
         ("num_requests_total", "counter", model, done),
