@@ -12,8 +12,8 @@ from bot import ending
 
 app = typer.Typer(
     name="perfsleuth",
-    help="Ask what is wrong with the speed of an LLM server. "
-    "It looks at the host, proves, and says what costs how much.",
+    help="Ask why an LLM server is slow. It looks at the host, read-only, and says what is proven, "
+    "what it costs, what to do, and what it could not see. Begin with: perfsleuth demo",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -21,6 +21,15 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+Question = Annotated[
+    str, typer.Argument(metavar="TEXT", help="What is wrong, what it does now and did before.")
+]
+CaseFile = Annotated[
+    Path, typer.Argument(metavar="CASE", help="A file that capture or --save wrote.")
+]
+AskedHost = Annotated[
+    str, typer.Argument(metavar="HOST[:PORT]", help="A name of hosts.toml, or one that ssh knows.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, not the story.")]
 Save = Annotated[
     Path | None, typer.Option("--save", metavar="FILE", help="Keep the looks as a case file.")
@@ -36,19 +45,19 @@ AskedFile = Annotated[
     Path | None,
     typer.Option("--question-file", metavar="FILE", help="A file that holds the question."),
 ]
-Files = Annotated[list[Path], typer.Argument(metavar="FILE...", help="Files, or - for stdin.")]
+Files = Annotated[list[Path], typer.Argument(metavar="FILE", help="Files, or - for stdin.")]
 To = Annotated[
     Path | None,
     typer.Option("--to", "-o", metavar="FILE", help="Where to; default HOST.case.json."),
 ]
 Hosts = Annotated[
-    list[str] | None, typer.Argument(metavar="[HOST...]", help="Default: all of hosts.toml.")
+    list[str] | None, typer.Argument(metavar="HOST", help="Default: all of hosts.toml.")
 ]
-Named = Annotated[str | None, typer.Argument(metavar="[NAME]", help="One of them, in full.")]
+Named = Annotated[str | None, typer.Argument(metavar="NAME", help="One of them, in full.")]
 
 
 @app.command(short_help="Ask about a host, in your own words.")
-def ask(text: str, host: HostName = None, save: Save = None, as_json: AsJson = False) -> None:
+def ask(text: Question, host: HostName = None, save: Save = None, as_json: AsJson = False) -> None:
     """Ask about a host: "don't leave perf on the table on CT129"."""
     from bot import commands
 
@@ -77,7 +86,7 @@ def diagnose(
 
 
 @app.command(short_help="Judge a case file again.")
-def replay(case: Path, question: AskedText = None, as_json: AsJson = False) -> None:
+def replay(case: CaseFile, question: AskedText = None, as_json: AsJson = False) -> None:
     """Judge a case file again, with the parsers and rules of today."""
     from bot import commands
 
@@ -85,7 +94,7 @@ def replay(case: Path, question: AskedText = None, as_json: AsJson = False) -> N
 
 
 @app.command(short_help="Keep all answers of a host in one file.")
-def capture(host: str, to: To = None) -> None:
+def capture(host: AskedHost, to: To = None) -> None:
     """Ask a host everything and keep it as one case file without secrets, to send to a colleague."""
     from bot import commands
 

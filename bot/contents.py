@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from inspect import cleandoc
 from typing import Any
 
 from tools.errors import ToolsError
@@ -15,7 +16,9 @@ from tools.rules import RULES
 
 def probes_text(name: str | None, *, as_json: bool) -> str:
     """Return one probe or all, in the order of the table of contents."""
-    chosen = {key: probe for key, probe in PROBES.items() if name in (None, key)}
+    chosen = {
+        key: probe for key, probe in PROBES.items() if not name or name.lower() == key.lower()
+    }
     if not chosen:
         raise ToolsError(f"There is no probe called {name}; `perfsleuth probes` lists them.")
     if as_json:
@@ -23,13 +26,15 @@ def probes_text(name: str | None, *, as_json: bool) -> str:
             [_probe(key, probe) for key, probe in chosen.items()], indent=1, ensure_ascii=False
         )
     if name:
-        return _probe_page(name, chosen[name])
+        return "\n\n".join(_probe_page(key, probe) for key, probe in chosen.items())
     return _table((key, _doc(probe).splitlines()[0]) for key, probe in chosen.items())
 
 
 def rules_text(name: str | None, *, as_json: bool) -> str:
     """Return one rule (by its function or its cause) or all."""
-    chosen = [rule for rule in RULES if name in (None, rule.name, rule.cause.id)]
+    chosen = [
+        rule for rule in RULES if not name or name.lower() in (rule.name.lower(), rule.cause.id)
+    ]
     if not chosen:
         raise ToolsError(f"There is no rule called {name}; `perfsleuth rules` lists them.")
     if as_json:
@@ -40,7 +45,7 @@ def rules_text(name: str | None, *, as_json: bool) -> str:
 
 
 def _doc(probe: type[Probe[Any]]) -> str:
-    return (probe.__doc__ or "").strip()
+    return cleandoc(probe.__doc__ or "")
 
 
 def _probe_page(name: str, probe: type[Probe[Any]]) -> str:

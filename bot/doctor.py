@@ -6,8 +6,9 @@ import platform
 import shutil
 from collections.abc import Sequence
 
-from bot import settings
+from bot import narrator, settings
 from bot.narrator import Line
+from bot.narrator.wording import lowered
 from bot.planner import QUICK_S
 from bot.reach import reach
 from bot.settings import Settings
@@ -55,8 +56,13 @@ def _try(name: str, known: Settings, terminal: Terminal) -> bool:
 
 
 def _rights(looks: Sequence[Evidence]) -> list[Line]:
-    seen = [look.title for look in looks if look.facts is not None]
-    told = [Line("look", f"reached; {len(seen)} of {len(looks)} looks answer: {', '.join(seen)}")]
+    seen = [narrator.title(look.probe) for look in looks if look.facts is not None]
+    told = [
+        Line("look", f"reached; {len(seen)} of {len(looks)} looks answer"),
+        Line("said", "; ".join(map(lowered, seen))),
+    ]
     return told + [
-        Line("trouble", f"{look.title}: {look.trouble}") for look in looks if look.trouble
+        Line("trouble", f"{narrator.title(look.probe)}: {look.trouble}")
+        for look in looks
+        if look.trouble
     ]

@@ -8,16 +8,23 @@ from collections.abc import Iterable, Sequence
 
 from bot import narrator
 from bot.investigate import Asking, Event, Judged
+from bot.narrator import Line
 from bot.question import Question
 from bot.report import report
 from bot.terminal import Terminal
 from tools.engine import Claim
 from tools.evidence import Evidence
 
+_KNOWN_FORMS = (
+    "What I can read: serve logs of SGLang and vLLM, launch commands, nvidia-smi in every form, lspci -vv,"
+    " dmesg or journalctl -k, NCCL logs, nccl-tests, benchmark results, top, lscpu, numastat."
+)
+
 
 def follow(question: Question, host: str, events: Iterable[Event], *, as_json: bool) -> Judged:
     """Tell an investigation while it happens."""
-    terminal, troubles = Terminal(), set[str]()
+    terminal, troubles, held = Terminal(), set[str](), list[Evidence]()
+    answered = False
     if not as_json:
         terminal.tell([narrator.understood(question, host)])
     try:
@@ -26,11 +33,16 @@ def follow(question: Question, host: str, events: Iterable[Event], *, as_json: b
             if isinstance(event, Asking):
                 terminal.wait(f"asking {host}: {len(event.probes)} looks, read-only")
             elif isinstance(event, Judged):
-                _conclude(question, host, event, terminal, as_json=as_json)
+                if as_json or answered:
+                    _conclude(question, host, event, terminal, as_json=as_json)
                 return event
             elif not as_json:
-                terminal.tell(narrator.look(event.look, troubles))
-                troubles.add(event.look.trouble)
+                held.append(event.look)
+                answered = answered or bool(event.look.output and not event.look.output.lost)
+                while answered and held:  # of a host that never answers its trouble alone is told
+                    look = held.pop(0)
+                    terminal.tell(narrator.look(look, troubles))
+                    troubles.add(look.trouble)
     finally:
         terminal.rest()
     raise AssertionError("an investigation ends with a verdict")
@@ -47,14 +59,16 @@ def tell(
         terminal.tell([narrator.understood(question, where, made)])
         for look in end.evidence:
             if look.output is not None or isinstance(look.facts, Claim):
-                terminal.tell(narrator.look(look))
+                terminal.tell(narrator.look(look, of_file=host is None))
+        if not any(look.facts for look in end.evidence):
+            terminal.tell([Line("said", _KNOWN_FORMS)])
     _conclude(question, host, end, terminal, as_json=as_json)
     return end
 
 
 def _texts(evidence: Sequence[Evidence]) -> str:
     count = len({look.source for look in evidence if not isinstance(look.facts, Claim)})
-    return f"{count} text{'' if count == 1 else 's'}"
+    return f"{count} file{'' if count == 1 else 's'}"
 
 
 def _conclude(
@@ -65,4 +79,4 @@ def _conclude(
         sys.stdout.write(json.dumps(said, ensure_ascii=False, indent=1) + "\n")
         return
     terminal.tell(narrator.deployed(host, str(end.deployment)))
-    terminal.tell(narrator.verdict(end.verdict))
+    terminal.tell(narrator.verdict(end.verdict, question.interest))

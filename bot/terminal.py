@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from rich import box
@@ -16,8 +17,9 @@ from tools.harmless import harmless
 
 WIDTH = 110  # columns; longer lines are hard to read, whatever the window
 _STYLE: dict[Kind, str] = {"lead": "bold", "said": "dim", "verdict": "bold", "heading": "bold"}
-_INDENT: dict[Kind, int] = {"said": 4, "item": 2, "text": 2}
+_INDENT: dict[Kind, int] = {"said": 4, "item": 2, "test": 2, "text": 2}
 _APART: frozenset[Kind] = frozenset({"heading", "verdict"})
+_WORD = re.compile(r"\S+")
 LONGEST = 2000  # characters of one line of the story
 
 
@@ -31,12 +33,26 @@ class Terminal:
         self._waiting: Status | None = None
 
     def tell(self, parts: Iterable[Part]) -> None:
-        """Write the parts as they come."""
+        """Write the parts as they come; what came of a look stands beside it where there is room."""
+        look: Line | None = None
         for part in parts:
+            if look is not None:
+                beside = isinstance(part, Line) and part.kind == "said" and self._fits(look, part)
+                self._line(look, part.text if beside and isinstance(part, Line) else "")
+                look = None
+                if beside:
+                    continue
             if isinstance(part, Table):
-                self._out.print(Padding(_table(part), (1, 0, 1, 2)))
+                self._out.print(Padding(_table(part), (1, 0, 1, 2), expand=False))
+            elif part.kind in ("look", "trouble"):
+                look = part
             else:
                 self._line(part)
+        if look is not None:
+            self._line(look)
+
+    def _fits(self, look: Line, said: Line) -> bool:
+        return len(_text(look, said.text)) <= self._out.width
 
     def wait(self, text: str) -> None:
         """Show that something is going on, until `rest`; on a terminal alone."""
@@ -50,20 +66,40 @@ class Terminal:
             self._waiting.stop()
             self._waiting = None
 
-    def _line(self, line: Line) -> None:
+    def _line(self, line: Line, said: str = "") -> None:
         if line.kind in _APART:
             self._out.print()
-        text = Text()
-        if line.kind == "look":
-            text.append("✓ ", style="green")
-        if line.kind == "trouble":
-            text.append("– ", style="yellow")
-        text.append(_shown(line.text), style=_STYLE.get(line.kind, ""))
-        if line.took_s:
-            text.append(f" · {line.took_s:.1f} s", style="dim")
-        if line.cites:
-            text.append("  " + " ".join(line.cites), style="cyan")
-        self._out.print(Padding(text, (0, 0, 0, _INDENT.get(line.kind, 0))))
+        indent = _INDENT.get(line.kind, 0)
+        width = LONGEST if line.kind == "test" else self._out.width - indent
+        for row in _rows(_text(line, said), width):
+            row.rstrip()  # a story that is pasted into a ticket carries no blanks
+            self._out.print(Text.assemble(" " * indent, row), soft_wrap=True)
+
+
+def _rows(text: Text, width: int) -> Iterable[Text]:
+    """Break between words alone: a command that is longer than a line is there to be copied."""
+    breaks, start = [], 0
+    for word in _WORD.finditer(text.plain):
+        if word.end() - start > width and word.start() > start:
+            breaks.append(word.start())
+            start = word.start()
+    return text.divide(breaks)
+
+
+def _text(line: Line, said: str = "") -> Text:
+    text = Text()
+    if line.kind == "look":
+        text.append("✓ ", style="green")
+    if line.kind == "trouble":
+        text.append("– ", style="yellow")
+    text.append(_shown(line.text), style=_STYLE.get(line.kind, ""))
+    if said:
+        text.append(": " + _shown(said), style="dim")
+    if line.took_s:
+        text.append(f" · {line.took_s:.1f} s", style="dim")
+    if line.cites:
+        text.append("  " + " ".join(line.cites), style="cyan")
+    return text
 
 
 def _shown(text: str) -> str:
@@ -72,7 +108,13 @@ def _shown(text: str) -> str:
 
 
 def _table(table: Table) -> RichTable:
-    shown = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="dim")
+    shown = RichTable(
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        show_edge=False,
+        padding=(0, 1, 0, 0),
+        header_style="dim",
+    )
     for title in table.head:
         shown.add_column(title)
     for row in table.rows:

@@ -116,3 +116,32 @@ def test_what_goes_wrong_while_asking_becomes_the_trouble_of_each_look() -> None
 def test_absent_failed_unreadable_and_lost_differ(output: Output, trouble: str) -> None:
     look = learn(1, ReadWord(), "h", output)
     assert (look.facts, look.trouble) == (None, trouble)
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 100_000])
+def test_a_file_that_is_nested_deeply_is_no_case(text: str) -> None:
+    with pytest.raises(CaseError, match="is no case file"):
+        Case.load(text, name="x")
+
+
+def test_half_a_surrogate_in_a_case_is_replaced() -> None:
+    look = '{"id": "E1", "probe": null, "source": "s", "output": {"stdout": ["a \\ud800 b"]}}'
+    (seen,) = Case.load(f'{{"schema": 1, "asked": [{look}]}}', name="x").evidence(PROBES)
+    assert seen.output
+    assert seen.output.stdout == "a ? b"
+
+
+def test_what_a_case_says_of_itself_gives_no_ids_and_keeps_no_secret() -> None:
+    key = "hf_abcdefghijklmnopqrstuvwxyz"
+    look = {
+        "id": "../E1",
+        "probe": None,
+        "source": f"x {key}",
+        "output": {"lost": f"\x1b[31m{key}"},
+    }
+    seen = Case.load(json.dumps({"schema": 1, "asked": [look, look]}), name="x").evidence(PROBES)
+    assert [one.id for one in seen] == ["E1", "E2"]
+    for one in seen:
+        assert one.output
+        assert key not in one.source + one.output.lost
+        assert "\x1b" not in one.output.lost

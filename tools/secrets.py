@@ -70,7 +70,7 @@ _USERINFO = re.compile(
     r"(?<=://)(?:[^/\s:@\"']{0,200}+:[^/\s@\"']{1,400}+|[^/\s:@\"']{16,200}+)(?=@)",
 )
 _BARE = re.compile(
-    r"(?<![A-Za-z0-9])(?:"
+    r"(?:(?<![A-Za-z0-9])|(?<=\[\dm)|(?<=[\[;]\d\dm))(?:"  # or a colour, which ends in a letter
     r"(?:hf|api_org|npm|dckr_pat|github_pat|glpat|nvapi|pypi|gsk|lsv2)[_-][A-Za-z0-9_-]{16,}+"
     r"|sk[-_][A-Za-z0-9_-]{12,}+|xox[a-z]-[A-Za-z0-9-]{10,}+|xapp-[A-Za-z0-9-]{10,}+"
     r"|gh[a-z]_[A-Za-z0-9]{16,}+|(?:AKIA|ASIA)[A-Z0-9]{16}|AIza[\w-]{30,}+|ya29\.[\w-]{20,}+)"

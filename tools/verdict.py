@@ -21,6 +21,7 @@ from tools.physics.headroom import Headroom
 from tools.probe import Probe
 from tools.rule import Aspect, Rule
 
+OPEN = "This cannot be decided from what was seen: "  # how such a headline begins
 _LIKE = re.compile(r"Like: (.+)")  # what a person would type, by the docstring of a probe
 _GRAVE = {"critical": 1.0, "major": 0.85, "moderate": 0.7, "minor": 0.5, "info": 0.5, "benign": 0.5}
 _DECIDES = 0.25  # a weight below it does not carry a verdict
@@ -180,8 +181,8 @@ def _open_headline(doubt: Unchecked | None, unseen: str) -> str:
     if unseen and (doubt is None or doubt.suspicion < _MATTERS):
         return unseen
     if doubt is None:
-        return "Nothing that was seen decides this."
-    return f"This cannot be decided from what was seen: {doubt.why.rstrip('.')}."
+        return "What was seen shows no cause, and is too little to say that nothing is wrong."
+    return f"{OPEN}{doubt.why.rstrip('.')}."
 
 
 def _idle(known: Known) -> str | None:

@@ -1,7 +1,7 @@
 """narrator turns events and verdict into a story; pure, and in no medium yet."""
 
 from bot.narrator.line import Kind, Line, Part, Table
-from bot.narrator.looks import asked, deployed, look, understood
+from bot.narrator.looks import asked, deployed, look, title, understood
 from bot.narrator.verdict import CATEGORIES, verdict
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "asked",
     "deployed",
     "look",
+    "title",
     "understood",
     "verdict",
 ]

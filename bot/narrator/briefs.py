@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable
 from functools import singledispatch
 from statistics import median
 
+from bot.narrator.links import hops_of, links_of
+from bot.narrator.wording import joined, some, span
 from tools.engine import (
     Benchmark,
     Environment,
@@ -22,11 +24,11 @@ from tools.linux.kernel import KernelLog
 from tools.linux.machine import Machine, Processes
 from tools.linux.pci import PciLinks
 from tools.nvidia.gpus import Gpus
-from tools.nvidia.nccl import NcclLog
+from tools.nvidia.nccl import AllReduceTest, NcclLog
 from tools.nvidia.topology import Nvlinks, Topology
 from tools.probe import Facts
 
-_SHOWN = 3
+_KIND = re.compile(r"For(?:ConditionalGeneration|CausalLM)$")
 
 
 @singledispatch
@@ -45,15 +47,15 @@ def _(facts: Launch) -> str:
         f"unit {facts.unit}" if facts.unit else "",
         f"port {facts.port}" if facts.port else "",
     ]
-    beside = f"; beside it {_some(list(facts.others))} (HOST:PORT chooses)" if facts.others else ""
-    return _joined(parts) + beside
+    beside = f"; beside it {some(list(facts.others))} (HOST:PORT chooses)" if facts.others else ""
+    return joined(parts) + beside
 
 
 @brief.register
 def _(facts: ServerInfo) -> str:
     ranks = len(facts.effective)
-    return _joined([
-        f"{len(facts.resolved)} arguments as resolved",
+    return joined([
+        f"{len(facts.resolved)} as resolved",
         f"{ranks} scheduler{'s' if ranks != 1 else ''} tell{'' if ranks != 1 else 's'} what runs" if ranks else "",
         f"accept length {facts.accept_len:.2f} since start" if facts.accept_len else "",
     ])  # fmt: skip
@@ -64,18 +66,16 @@ def _(facts: ServerLog) -> str:
     steady = facts.steady()
     rate = f"median {median(line.tok_s or 0 for line in steady):.1f} tok/s" if steady else ""
     graphs = Counter(line.graph for line in facts.decode)
-    in_graph = (
-        f"{graphs[True]} of {len(facts.decode)} in a CUDA graph"
-        if graphs[True] or graphs[False]
-        else ""
-    )
+    decode = f"{len(facts.decode) or 'no'} decode"
+    if graphs[True] or graphs[False]:
+        every = graphs[True] == len(facts.decode)
+        decode += f" ({'all' if every else graphs[True] or 'none'} in a CUDA graph)"
     accepted = [line.accept_len for line in steady if line.accept_len]
-    return _joined([
-        f"{len(facts.decode)} decode and {len(facts.prefill)} prefill lines",
-        in_graph,
+    return joined([
+        f"{decode} and {len(facts.prefill) or 'no'} prefill lines",
         rate,
         f"accept length {median(accepted):.2f}" if accepted else "",
-        f"{len(facts.notices)} notices" if facts.notices else "",
+        "" if steady or not facts.notices else f"{len(facts.notices)} of note",
         f"{facts.unexplained_count} lines not understood" if facts.unexplained_count else "",
     ])  # fmt: skip
 
@@ -84,39 +84,32 @@ def _(facts: ServerLog) -> str:
 def _(facts: Gpus) -> str:
     busy = facts.busy()
     names = Counter(name.removeprefix("NVIDIA ") for name in facts.names)
-    links = {
-        f"Gen{s.link_gen} x{s.link_width}"
-        for s in (busy or facts.samples)
-        if s.link_gen and s.link_width
-    }
-    return _joined([
+    many = len(facts.samples) > len(facts.by_gpu())
+    told = any(sample.busy is not None for sample in facts.samples)
+    return joined([
         ", ".join(f"{n}x {name}" for name, n in names.items()),
-        f"{len(facts.samples)} samples, {len(busy)} at work" if len(facts.samples) > len(facts.by_gpu()) else "",
-        ", ".join(sorted(links)) + (" under load" if busy else " idle") if links else "",
-        _span("utilisation", [s.util_pct for s in busy], "%"),
-        _span("memory clock", [s.mem_mhz for s in busy], "MHz"),
-        _span("power", [s.power_w for s in busy], "W"),
-        f"driver {facts.driver}" if facts.driver else "",
+        f"{len(facts.samples)} samples" if many else "",
+        f"{len(busy)} at work" if many and told else "",
+        links_of(facts),
+        span("utilisation", [s.util_pct for s in busy], "%"),
+        span("memory", [s.mem_mhz for s in busy], "MHz"),
+        span("", [s.power_w and round(s.power_w) for s in busy], "W"),
+        f"driver {facts.driver}" if facts.driver and not facts.window_s else "",
     ])  # fmt: skip
 
 
 @brief.register
 def _(facts: PciLinks) -> str:
-    hops = [
-        f"{d.bdf.removeprefix('0000:')} Gen{d.link_gen} x{d.link_width}"
-        for d in facts.devices
-        if d.link_gen
-    ]
-    return _some(hops)
+    return hops_of(facts)
 
 
 @brief.register
 def _(facts: Topology) -> str:
     kinds = Counter(pair.word for pair in facts.links)
     peers = Counter(pair.word for pair in facts.p2p)
-    return _joined([
-        ", ".join(f"{word} {n}x" for word, n in kinds.items()),
-        "peer access " + ", ".join(f"{word} {n}x" for word, n in peers.items()) if peers else "",
+    return joined([
+        ", ".join(f"{n}x {word}" for word, n in kinds.items()),
+        "peer access " + ", ".join(f"{n}x {word}" for word, n in peers.items()) if peers else "",
     ])  # fmt: skip
 
 
@@ -124,8 +117,8 @@ def _(facts: Topology) -> str:
 def _(facts: Nvlinks) -> str:
     lanes, told = len({(one.gpu, one.link) for one in facts.links}), facts.active()
     errors = [one.errors for one in facts.links if one.errors is not None]
-    return _joined([
-        f"{sum(told.values())} of {len(told)} NVLinks active" if told else f"{lanes or 'no'} NVLinks",
+    return joined([
+        f"{sum(told.values())} of {len(told)} active" if told else f"{lanes or 'none'}",
         f"{sum(errors)} errors since the driver was loaded" if errors else "",
     ])  # fmt: skip
 
@@ -133,7 +126,7 @@ def _(facts: Nvlinks) -> str:
 @brief.register
 def _(facts: KernelLog) -> str:
     xids = Counter(line.code for line in facts.xids)
-    return _joined([
+    return joined([
         ", ".join(f"Xid {code} {n}x" for code, n in xids.items()) or "no Xid",
         f"{len(facts.aer)} PCIe error reports" if facts.aer else "no PCIe errors",
         f"{len(facts.io_page_faults)} IOMMU faults" if facts.io_page_faults else "",
@@ -145,14 +138,15 @@ def _(facts: KernelLog) -> str:
 def _(facts: Machine) -> str:
     governors = "/".join(facts.governors)
     throttled = facts.throttled_delta
-    return _joined([
+    return joined([
         facts.cpu_model or "",
         f"{facts.cpus} CPUs" if facts.cpus else "",
         f"governor {governors}" if governors else "",
         f"limited to {facts.quota_cpus:g} CPUs" if facts.quota_cpus else "no CPU limit" if facts.quota_told else "",
-        f"throttled {throttled} times in {facts.window_s:g} s" if throttled is not None and facts.window_s else "",
+        f"throttled {throttled} times in {facts.window_s:.0f} s" if throttled and facts.window_s else "",
         facts.virt if facts.virt and facts.virt != "none" else "",
         f"on {facts.guest_of}" if facts.guest_of else "",
+        f"shared memory {facts.shm_total_mib:.0f} MiB" if facts.shm_total_mib else "",
     ])  # fmt: skip
 
 
@@ -161,7 +155,7 @@ def _(facts: Processes) -> str:
     busiest = sorted(
         (row for row in facts.rows if row.cpu_pct), key=lambda row: -(row.cpu_pct or 0)
     )
-    return _some([f"{row.name or row.pid} {row.cpu_pct:.0f} %" for row in busiest])
+    return some([f"{row.name or row.pid} {row.cpu_pct:.0f} %" for row in busiest])
 
 
 @brief.register
@@ -177,11 +171,10 @@ def _(facts: ModelConfig) -> str:
         if facts.linear_layers
         else ""
     )
-    return _joined([
-        facts.architecture or "",
+    return joined([
+        _KIND.sub("", facts.architecture or ""),
         f"{facts.layers} layers" if facts.layers else "",
         mixed,
-        f"hidden {facts.hidden}" if facts.hidden else "",
         f"{facts.experts} experts" if facts.experts else "",
         facts.quantization or facts.dtype or "",
     ])  # fmt: skip
@@ -189,15 +182,16 @@ def _(facts: ModelConfig) -> str:
 
 @brief.register
 def _(facts: SourceLines) -> str:
-    places = [f"{line.path}:{line.line}" for line in facts.found]
-    where = f"nowhere in {facts.version}" if facts.version else "nowhere"
-    return f"{facts.needle}: {_some(places) or where}"
+    if not facts.found:
+        return f"{facts.needle} is named nowhere{f' in {facts.version}' if facts.version else ''}"
+    count = len(facts.found)
+    return f"{facts.needle} is named in {count} place{'s' if count > 1 else ''}"
 
 
 @brief.register
 def _(facts: Environment) -> str:
     return (
-        _some([f"{name}={value}" for name, value in facts.values.items()])
+        some([f"{name}={value}" for name, value in facts.values.items()])
         or "nothing that bears on speed"
     )
 
@@ -210,32 +204,24 @@ def _(facts: LogMatches) -> str:
 @brief.register
 def _(facts: NcclLog) -> str:
     paths = ", ".join(f"{path} {n}x" for path, n in facts.paths.items())
-    return _joined(
-        [facts.version or "", f"network {facts.network}" if facts.network else "", paths]
-    )
+    return joined([facts.version or "", f"network {facts.network}" if facts.network else "", paths])
+
+
+@brief.register
+def _(facts: AllReduceTest) -> str:
+    best = max(facts.busbw_gb_s.values(), default=None)
+    return joined([
+        f"{facts.gpus} GPUs" if facts.gpus else "",
+        f"up to {best:.1f} GB/s on the bus" if best else "",
+        f"{facts.wrong} values wrong" if facts.wrong else "",
+        "it did not finish" if facts.finished is False else "",
+    ])  # fmt: skip
 
 
 @brief.register
 def _(facts: Benchmark) -> str:
-    return _joined([
+    return joined([
         f"{facts.output_tok_s:g} tok/s out" if facts.output_tok_s else "",
         f"mean TTFT {facts.ttft_mean_ms:g} ms" if facts.ttft_mean_ms else "",
         f"P99 ITL {facts.itl_p99_ms:g} ms" if facts.itl_p99_ms else "",
     ])  # fmt: skip
-
-
-def _joined(parts: Iterable[str]) -> str:
-    return ", ".join(part for part in parts if part)
-
-
-def _some(parts: list[str]) -> str:
-    more = f" and {len(parts) - _SHOWN} more" if len(parts) > _SHOWN else ""
-    return ", ".join(parts[:_SHOWN]) + more
-
-
-def _span(name: str, values: Iterable[float | None], unit: str) -> str:
-    told = sorted(value for value in values if value is not None)
-    if not told:
-        return ""
-    span = f"{told[0]:g}" if told[0] == told[-1] else f"{told[0]:g} to {told[-1]:g}"
-    return f"{name} {span} {unit}"

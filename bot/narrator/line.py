@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Kind = Literal["lead", "look", "trouble", "said", "verdict", "heading", "item", "text"]
+Kind = Literal["lead", "look", "trouble", "said", "verdict", "heading", "item", "test", "text"]
 
 
 @dataclass(frozen=True)
 class Line:
-    """One line of a story. `cites` are evidence ids, `took_s` seconds for a look."""
+    """One line of a story. `cites` are evidence ids, `took_s` seconds for a look.
+
+    A "test" holds a command to copy, so it stays one line.
+    """
 
     kind: Kind
     text: str = ""

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator
 
 from bot.narrator.briefs import brief
 from bot.narrator.line import Line
+from bot.narrator.wording import lowered, raised
 from bot.question import Question
 from tools.engine import Claim
 from tools.evidence import AnyProbe, Evidence
+from tools.hosts.files.found import UNKNOWN
 from tools.rule import Aspect
 
+_VERB = re.compile(r"^(?:Read|Watch|Find|Look in) ")
+_STDIN = "-"
+_LONG = 160  # characters, from which on an aside in brackets is too much
+_ASIDE = re.compile(r" \([^()]*\)")
 _NAMES: dict[Aspect, str] = {
     "decode": "decode",
     "prefill": "prefill",
@@ -51,23 +58,35 @@ def deployed(host: str | None, what: str) -> Iterator[Line]:
 
 
 def title(probe: AnyProbe | None) -> str:
-    """Say what a look is: the first line of its probe's docstring, up to the details."""
-    doc = (type(probe).__doc__ or "").strip() if probe else ""
-    return (
-        doc.splitlines()[0].split(":")[0].rstrip(".") if doc else "a text that I do not recognise"
-    )
+    """Name what a probe looks at: its docstring's first line, without the verb and the details."""
+    return title_of((type(probe).__doc__ or "").strip()) if probe else "Of no form that I know"
 
 
-def look(seen: Evidence, before: Collection[str] = ()) -> Iterator[Line]:
-    """Tell one look; a trouble that was told `before` is not spelled out again."""
+def title_of(doc: str) -> str:
+    """Name what is looked at by the docstring of its probe: "The kernel log"."""
+    first = doc.splitlines()[0].split(":")[0].rstrip(".") if doc else ""
+    noun = _VERB.sub("", first)
+    plain = noun.split(" ")[0].isalpha()  # not a file's name
+    return raised(noun) if plain else noun
+
+
+def look(seen: Evidence, before: Collection[str] = (), *, of_file: bool = False) -> Iterator[Line]:
+    """Tell one look, and which file it is `of_file`s; a trouble told `before` is not told again."""
     took = seen.output.took_s if seen.output else None
     if isinstance(seen.facts, Claim):
         yield Line("look", "What you say yourself", (seen.id,))
         yield Line("said", _claimed(seen.facts))
         return
-    name = title(seen.probe) if seen.probe else f"{seen.source}: {title(None)}"
+    name = title(seen.probe)
+    if of_file or not seen.probe:
+        source = "standard input" if seen.source == _STDIN else seen.source
+        name = f"{source}: {lowered(name)}"
     yield Line("trouble" if seen.trouble else "look", name, (seen.id,), took)
     said = seen.trouble or (brief(seen.facts) if seen.facts else "")
+    if len(said) > _LONG:
+        said = _ASIDE.sub("", said)
+    if said == UNKNOWN:
+        said = ""  # the name says it already
     if seen.trouble and seen.trouble in before:
         said = "the same trouble as above"
     for text in filter(None, (said, seen.note)):

@@ -8,37 +8,58 @@ from bot.narrator.line import Line, Part, Table
 from tools.physics.headroom import Headroom
 from tools.rule import Interval
 
+_WHOLE_FROM = 10  # percent, from which on a decimal would only look exact
+
 
 def measured(room: Headroom) -> Iterator[Part]:
     """Tell the headroom as a table, the step as a waterfall, and the claim answered."""
-    yield Table(("", "measured", "at the ceiling", "what the link costs"), tuple(_rows(room)))
+    head = ("link repaired", "at the ceiling", "what the link costs")
+    yield Table(("", "measured", *(head if room.link_cost else head[1:2])), tuple(_rows(room)))
     terms = " · ".join(f"{name} {ms.mid:.1f}" for name, ms in room.terms)
     yield Line("text", f"A decode step of {room.step_ms:.1f} ms: {terms} ms.")
     yield from _claim(room)
-    yield Line("said", f"By the {room.source}.")
+    drafts = f" The accept length is {room.accept_len:.2f}." if room.accept_len != 1 else ""
+    yield Line("said", f"Ceiling and costs by the {room.source}.{drafts}")
 
 
 def percent(interval: Interval) -> str:
     """Write an interval of percents, the middle first: −51 % (−57 to −45)."""
-    low, middle, high = (f"{value:+.3g}".replace("-", "−") for value in interval)
+    low, middle, high = map(_signed, interval)
     return f"{middle} % ({low} to {high})"
 
 
+def _signed(value: float) -> str:
+    text = f"{value:+.{0 if abs(value) >= _WHOLE_FROM else 1}f}".removesuffix(".0")
+    return "0" if text in ("+0", "-0") else text.replace("-", "−")
+
+
 def _rows(room: Headroom) -> Iterator[tuple[str, ...]]:
-    cost = room.link_cost
+    cost, streams = room.link_cost, "one stream" if room.running == 1 else f"{room.running} streams"
     if room.prefill_tok_s and room.prefill_ceiling:
-        low, middle, high = room.prefill_ceiling
-        ceiling = f"{middle:,.0f} tok/s ({low:,.0f} to {high:,.0f})"
         lost = percent(cost.prefill_pct) if cost and cost.prefill_pct else ""
-        yield ("prefill, cold", f"{room.prefill_tok_s:,.0f} tok/s", ceiling, lost)
-    lost = f"{cost.decode_ms.mid:.1f} ms, {percent(cost.decode_pct)}" if cost else ""
-    yield ("decode step", f"{room.step_ms:.1f} ms", f"{room.ceiling_step_ms.mid:.1f} ms", lost)
-    low, middle, high = room.ceiling_tok_s
-    streams = "one stream" if room.running == 1 else f"{room.running} streams"
-    tokens = f"accept length {room.accept_len:.2f}" if room.accept_len != 1 else ""
-    ceiling = f"{middle:.0f} tok/s ({low:.0f} to {high:.0f}), {tokens}".rstrip(", ")
-    lost = f"{room.expected_tok_s.mid - room.measured_tok_s:.0f} tok/s" if cost else ""
-    yield (f"decode, {streams}", f"{room.measured_tok_s:.0f} tok/s", ceiling, lost)
+        best = _span(room.prefill_ceiling)
+        named = ("prefill, cold (tok/s)", f"{room.prefill_tok_s:,.0f}")
+        yield (*named, best, "", lost) if cost else (*named, best)
+    ceiling = f"{room.ceiling_step_ms.mid:.1f}"
+    named = ("decode step (ms)", f"{room.step_ms:.1f}")
+    if cost:
+        repaired = f"{room.step_ms - cost.decode_ms.mid:.1f}"
+        lost = f"{cost.decode_ms.mid:.1f} ms, {percent(cost.decode_pct)}"
+        yield (*named, repaired, ceiling, lost)
+    else:
+        yield (*named, ceiling)
+    named = (f"decode, {streams} (tok/s)", f"{room.measured_tok_s:.0f}")
+    if cost:
+        repaired = f"{room.expected_tok_s.mid:.0f}"
+        lost = f"{room.expected_tok_s.mid - room.measured_tok_s:.0f} tok/s"
+        yield (*named, repaired, _span(room.ceiling_tok_s), lost)
+    else:
+        yield (*named, _span(room.ceiling_tok_s))
+
+
+def _span(rates: Interval) -> str:
+    low, middle, high = rates
+    return f"{middle:,.0f} ({low:,.0f} to {high:,.0f})"
 
 
 def _claim(room: Headroom) -> Iterator[Line]:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
+from bot.narrator.answers import not_the_cause
 from bot.narrator.line import Line, Part
 from bot.narrator.measured import measured, percent
-from tools.judgement import Confirmed, RuledOut, Unchecked
+from bot.narrator.unseen import could_not_check
+from bot.narrator.wording import spaced, unnamed
+from tools.judgement import Confirmed
+from tools.physics.headroom import Headroom
 from tools.rule import Interval
-from tools.verdict import Verdict
+from tools.verdict import OPEN, Interest, Verdict
 
 CATEGORIES = {
     "hardware": "Hardware",
@@ -21,39 +25,66 @@ CATEGORIES = {
     "inconclusive": "Not decided",
 }
 _NO_STEP = re.compile(r"^none\b")  # a remedy of the catalogue that says what to do instead
-_WORDED_SHOWN = 14
-_REASONS_SHOWN = 6
-_NAMES_SHOWN = 3
 _QUOTES_SHOWN = 4
 
 
-def verdict(judged: Verdict) -> Iterator[Part]:
-    """Tell the verdict."""
+def verdict(judged: Verdict, asked: Interest | None = None) -> Iterator[Part]:
+    """Tell the verdict; what the person asked about is answered by name."""
+    asked = asked or Interest()
     best = judged.findings[0] if judged.findings and judged.cause else None
-    cites = best.evidence if best else ()
-    lead = f"{CATEGORIES[judged.category]}: {judged.headline.rstrip('.')}."
-    yield Line("verdict", f"{lead} {_cost_in_short(best)}".strip() if best else lead, cites)
     if best:
-        figures = f" In figures: {told}." if (told := _figures(best)) else ""
-        yield Line("text", f"Confidence {_sure(judged.confidence)}.{figures}")
-        for quote in best.finding.quotes[:_QUOTES_SHOWN]:
-            yield Line("said", quote)
+        yield from _cause(judged, best)
+    else:
+        yield Line("verdict", _lead(judged))
     if judged.headroom:
         yield from measured(judged.headroom)
     if best:
         yield from _todo(best)
-    if judged.next_test:
-        look = judged.next_test.startswith("Let me ")  # it helps, and may not decide
-        yield Line("heading", "What to look at next" if look else "The one test that decides")
-        yield Line("item", judged.next_test)
-    yield from _also("Also found", judged.findings[1:] if best else judged.findings)
+    yield from _next(judged.next_test)
+    yield from _also("Also found", _others(judged, best))
     yield from _also("True, and not the cause", judged.asides)
-    yield from _not_the_cause(judged.ruled_out)
-    yield from _could_not_check(judged.unchecked)
+    yield from not_the_cause(judged.ruled_out, asked)
+    open_yet = [one for one in judged.unchecked if one.why.rstrip(".") not in judged.headline]
+    yield from could_not_check(open_yet, asked)
+
+
+def _lead(judged: Verdict) -> str:
+    headline = judged.headline.removeprefix(OPEN).rstrip(".")
+    return f"{CATEGORIES[judged.category]}: {spaced(headline)}."
+
+
+def _cause(judged: Verdict, best: Confirmed) -> Iterator[Line]:
+    sure = f"Confidence {_sure(judged.confidence)}."
+    lead = " ".join(filter(None, (_lead(judged), _cost_in_short(best), sure)))
+    yield Line("verdict", lead, best.evidence)
+    told = "" if _in_the_table(best, judged.headroom) else _figures(best)
+    if told:
+        yield Line("text", f"In figures: {told}.")
+    for quote in best.finding.quotes[:_QUOTES_SHOWN]:
+        yield Line("said", quote)
+
+
+def _next(test: str | None) -> Iterator[Line]:
+    if test:
+        look = test.startswith("Let me ")  # it helps, and may not decide
+        yield Line("heading", "What to look at next" if look else "The one test that decides")
+        yield Line("test" if " --" in test else "item", unnamed(test))
+
+
+def _others(judged: Verdict, best: Confirmed | None) -> tuple[Confirmed, ...]:
+    """Return what else is true; the table of the headroom has said how near the ceiling is."""
+    others = judged.findings[1:] if best else judged.findings
+    return tuple(one for one in others if not (judged.headroom and one.category == "at_ceiling"))
 
 
 def _sure(confidence: float) -> str:
     return "high" if confidence >= 0.85 else "medium" if confidence >= 0.65 else "low"
+
+
+def _in_the_table(best: Confirmed, room: Headroom | None) -> bool:
+    """Say whether the table of what was measured shows this loss already."""
+    cost = room.link_cost if room else None
+    return cost is not None and cost.source == best.finding.effect.source
 
 
 def _losses(found: Confirmed) -> list[tuple[str, Interval]]:
@@ -83,7 +114,7 @@ def _todo(found: Confirmed) -> Iterator[Line]:
         return
     yield Line("heading", "What to do")
     for number, step in enumerate(steps, start=1):
-        yield Line("item", f"{number}. {step}")
+        yield Line("item", f"{number}. {step.rstrip('.')}.")
     for name, text in (
         ("Risk", finding.risk or cause.risk),
         ("Verify", finding.verify or cause.verify),
@@ -96,50 +127,5 @@ def _also(heading: str, found: Sequence[Confirmed]) -> Iterator[Line]:
     if found:
         yield Line("heading", heading)
     for one in found:
-        cost = f" It costs {told}." if (told := _figures(one)) else ""
-        yield Line("item", f"{one.finding.statement.rstrip('.')}.{cost}", one.evidence)
-
-
-def _not_the_cause(ruled_out: Sequence[RuledOut]) -> Iterator[Line]:
-    """Tell first what answers a suspicion, then the graver causes; count the rest."""
-    worded = list({one.why: one for one in reversed(ruled_out) if one.why}.values())[::-1]
-    shown = worded[:_WORDED_SHOWN]
-    if ruled_out:
-        yield Line("heading", "Not the cause, and why")
-    for one in shown:
-        yield Line("item", f"{one.why[0].upper()}{one.why[1:].rstrip('.')}.", one.evidence)
-    if left := len(ruled_out) - len(shown):
-        yield Line(
-            "said", f"{left} more hypotheses are excluded by what was seen; --json lists them."
-        )
-
-
-def _could_not_check(unchecked: Sequence[Unchecked]) -> Iterator[Line]:
-    reasons = _by_reason(unchecked)
-    if reasons:
-        yield Line("heading", "Could not check")
-    for group in reasons[:_REASONS_SHOWN]:
-        names = [one.rule.cause.id for one in group]
-        more = f" and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else ""
-        how = group[0].how if not group[0].missing else ""
-        check = f" To check: {how.rstrip('.')}." if how else ""
-        why = group[0].why.rstrip(".")
-        yield Line("item", f"{', '.join(names[:_NAMES_SHOWN])}{more}: {why}.{check}")
-    if left := sum(len(group) for group in reasons[_REASONS_SHOWN:]):
-        yield Line("said", f"{left} more wait for other looks; --json lists what each would need.")
-
-
-def _by_reason(unchecked: Iterable[Unchecked]) -> list[list[Unchecked]]:
-    """Group hypotheses that wait for the same thing: refused looks first, looks nobody took last."""
-    groups: dict[str, list[Unchecked]] = {}
-    for one in unchecked:
-        groups.setdefault(one.why, []).append(one)
-    return sorted(
-        groups.values(), key=lambda group: (_kind(group[0]), -group[0].suspicion, -len(group))
-    )
-
-
-def _kind(one: Unchecked) -> int:
-    if not one.missing:
-        return 1
-    return 2 if one.why.startswith("nothing tells") else 0
+        cost = f" Cost: {told}." if (told := _figures(one)) else ""
+        yield Line("item", f"{spaced(one.finding.statement.rstrip('.'))}.{cost}", one.evidence)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_NUMBER = r"(\d+(?:[.,]\d+)?)"
+_NUMBER = r"(?<![\d.,])(\d{1,7}(?:[.,]\d+)?)"
 _TOK_S = r"(?:tok(?:en)?s?\s*/\s*s(?:ec)?|tok(?:en)?s?\s+(?:per|a)\s+second|tps|t/s)"
 _OF_OTHER_THINGS = (
     r"(?:ms|GB|GiB|W|C|B|V|s|x)\b|requests|users|streams|prompts|tokens?\b(?!\s*(?:/|per|a\s))"
@@ -20,11 +20,12 @@ _DROPS_TO = re.compile(
 )
 _BEFORE = re.compile(
     rf"""(?: \b(?:was|were|once|had\s+been|instead\s+of|gave)
-        | used\s+to\s+(?:be|do|get) | before(?:\s+it\s+(?:was|did))?
+        | \bit\s+did | \band\s+did | used\s+to\s+(?:be|do|get) | before(?:\s+it\s+(?:was|did))?
         | (?:down|fell|dropped)\s+from | promise[sd]? | \bread\s+of | \breports? )
         \s+ (?:about\s+|around\s+)? {_NUMBER} {_NOT_A_RATE} (?:\s*{_TOK_S})?""",
     re.IGNORECASE | re.VERBOSE,
 )
+_BETWEEN = re.compile(rf"between\s+{_NUMBER}\s+and\s+{_NUMBER}\s*{_TOK_S}", re.IGNORECASE)
 _MEASURED = re.compile(
     rf"\b(?:measure|get|only|now|just)\s+(?:about\s+|around\s+|only\s+)?{_NUMBER}{_NOT_A_RATE}",
     re.IGNORECASE,
@@ -52,14 +53,17 @@ _IN_PARALLEL = (
 
 def claimed(text: str) -> tuple[float | None, float | None]:
     """Return the rate now and the rate before, in tokens per second, as far as they are claimed."""
+    text = _BETWEEN.sub("", text)  # a range is neither the rate now nor the one before
+    if not _NOW.search(text):
+        return None, None  # figures of something else: "370 ms instead of 80"
     if both := _FROM_TO.search(text):
         return _number(both[2]), _number(both[1])
-    if _NOW.search(text) and (drops := _DROPS_TO.search(text)):
+    if drops := _DROPS_TO.search(text):
         return _number(drops[2]), _number(drops[1])
     before = _BEFORE.search(text)
     spoken = [m for m in _NOW.finditer(text) if not (before and _within(m, before))]
-    if spoken or not _NOW.search(text):
-        now = spoken[0] if spoken else None
+    if spoken:
+        now: re.Match[str] | None = spoken[0]
     else:  # the only rate with a unit is the one before: "it gave 117 tok/s, I measure 46"
         now = _MEASURED.search(text, before.end() if before else 0)
     return (_number(now[1]) if now else None), (_number(before[1]) if before else None)

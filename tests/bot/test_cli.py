@@ -72,6 +72,7 @@ def test_a_host_that_cannot_be_reached_is_status_3_and_says_why() -> None:
     assert done.returncode == 3
     assert "no-such-host.invalid" in done.stderr
     assert "Traceback" not in done.stderr
+    assert done.stdout.splitlines() == ["Looking at no-such-host.invalid."]
 
 
 def test_the_demo_tells_the_story_and_ends_in_its_verdict() -> None:

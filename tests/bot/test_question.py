@@ -26,6 +26,9 @@ from bot.reach import parted
         ("256 requests only get 760 tok/s, the vendor promised 5000", 760, 5000),
         ("one user gets 46 tok/s, I have read of 100", 46, 100),
         ("the first token takes 2 s now and it was 3 requests before", None, None),
+        ("an all-reduce takes 370 ms instead of about 80", None, None),
+        ("decode jumps between 20 and 95 tok/s", None, None),
+        ("it does 55 tok/s and did 70", 55, 70),
     ],
 )
 def test_rates_are_read_as_they_are_claimed(

@@ -6,6 +6,8 @@ import bz2
 import gzip
 import io
 import json
+import os
+import subprocess
 import time
 import tracemalloc
 from pathlib import Path
@@ -210,3 +212,21 @@ def test_hostile_lines_do_not_hurt() -> None:
     ):
         read(("x", line + b"\napple"))
     assert time.monotonic() - began < 5
+
+
+def test_a_pipe_is_read_where_somebody_writes_and_refused_where_nobody_does(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    began = time.monotonic()
+    with pytest.raises(ToolsError, match="is a pipe that nobody writes into"):
+        read_texts([pipe], PROBES)
+    assert time.monotonic() - began < 5
+    with subprocess.Popen(["bash", "-c", f"exec 3<>'{pipe}'; echo an apple >&3; sleep 1"]):
+        time.sleep(0.3)
+        (one,) = read_texts([pipe], PROBES)
+    assert "apple" in one.output.stdout
+
+
+def test_gzip_within_gzip_is_said() -> None:
+    (one,) = read_texts([("x", gzip.compress(gzip.compress(b"apple" * 100)))], PROBES)
+    assert "gzip within gzip" in one.trouble

@@ -203,7 +203,7 @@ def test_the_median_is_that_of_lines_with_as_many_requests(judged: Judged) -> No
     log = gaps(0.7, 75.0).model_copy(update={"decode": (*gaps(0.7, 75.0).decode, two)})
     found = judged(measurement.rate_over_an_idle_gap, log)
     assert isinstance(found, Finding)
-    assert "The 2 other lines with #running-req: 1 show 75.0 tok/s" in found.statement
+    assert "the 2 other lines with #running-req: 1 show 75.0 tok/s" in found.statement
 
 
 def test_probes_of_health_alone_are_no_traffic(judged: Judged) -> None:

@@ -162,3 +162,10 @@ def test_a_gpu_at_work_speaks_against_a_fabric_that_is_down(judged):
     busy = Gpus(samples=(GpuSample(index=0, fabric="In Progress", util_pct=98.0, pstate=0),))
     with pytest.raises(Undecided, match="at work"):
         judged(fabric_not_completed, busy)
+
+
+def test_a_pair_without_any_nvlink_misses_none():
+    found = bridge_makes_no_contact.judge(Nvlinks(), bonded("PHB"))
+    assert isinstance(found, Cleared)
+    with pytest.raises(Undecided):
+        bridge_makes_no_contact.judge(Nvlinks(), bonded("NV4"))

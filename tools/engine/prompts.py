@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import groupby
 
 from tools.secrets import scrub
 
@@ -42,7 +43,14 @@ def cleaned(text: str) -> str:
 
     Traffic lines are most of a log and hold figures alone; they are let through as they are.
     """
-    return "\n".join(map(_scrubbed, _public(text.split("\n"))))
+    lines: Iterable[str] = text.split("\n")
+    if any(sign in text for sign in _SIGNS):
+        lines = _public(lines)
+    runs = groupby(lines, key=lambda line: " batch" in line)
+    return "\n".join(
+        "\n".join(map(_scrubbed, run)) if traffic else scrub("\n".join(run))
+        for traffic, run in runs
+    )
 
 
 def without_words(text: str) -> str:
@@ -62,8 +70,6 @@ def _public(lines: Iterable[str]) -> Iterator[str]:
 
 
 def _scrubbed(line: str) -> str:
-    if " batch" not in line:
-        return scrub(line)
     if _FIGURES.fullmatch(line):
         return line
     # in a wrapper of JSON: "#new-token: 103" has the shape of a secret and is none

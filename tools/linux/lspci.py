@@ -14,7 +14,7 @@ _HEAD = re.compile(
     r" (?P<kind>[^:\n]{2,80}): (?P<name>\S.*)"
 )
 _CODE = re.compile(r" ?\[[0-9a-fA-F]{4}(?::[0-9a-fA-F]{4})?\]| ?\((?:rev|prog-if)[^)]{0,60}\)")
-_ASKED = re.compile(r"[$#] .*\blspci\b.*-[a-zA-Z]*s ?(\S+)")
+_ASKED = re.compile(r"[$#] [^\n]{0,200}?\blspci\b[^\n]{0,200}?-[a-zA-Z]*s ?(\S+)")
 _BUSES = re.compile(r"Bus: primary=[0-9a-fA-F]{2}, secondary=([0-9a-fA-F]{2}), subordinate=")
 _PORT = re.compile(r"Express (?:\(v\d\) )?([A-Za-z][A-Za-z /-]{2,60}?)(?: \(Slot[+-]\))?(?:,|$)")
 _SPEED_WIDTH = re.compile(r"Speed ([^,(]{1,24})(?:\(\w+\))?, Width x(\d{1,2})")

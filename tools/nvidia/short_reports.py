@@ -19,7 +19,7 @@ _GPUSTAT = re.compile(
     r"\[(\d+)\] (\S[^|]{0,100}?) *\| *(\d+|\?+) ?(?:'|\N{DEGREE SIGN})C, *(?:\d+ %, *)?(\d+|\?+) % *"
     r"(?:, *(\d+|\?+) */ *(\d+|\?+) W *)?\| *(\d+) */ *(\d+) M"
 )
-_CC = re.compile(r"^\s*CC (?:status|State)\s*: (ON|OFF)\s*$", re.IGNORECASE | re.MULTILINE)
+_CC = re.compile(r"^[ \t]*CC (?:status|State)[ \t]*: (ON|OFF)[ \t]*$", re.IGNORECASE | re.MULTILINE)
 _LONGEST = 400
 
 

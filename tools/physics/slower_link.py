@@ -13,7 +13,7 @@ from tools.physics.interval import Interval
 
 PREFILL_SHARE = (0.12, 0.15, 0.30)  # of the time spent on a healthy link
 DECODE_SHARE = (0.003, 0.005, 0.010)
-SOURCE = "physics model (2x A6000, TP2: Gen1 for Gen4 costs prefill 51 %, decode 3 to 6 %)"
+SOURCE = "the step model of 2x RTX A6000 at TP 2, not of this deployment"
 
 
 def prefill_loss_pct(times_slower: float) -> Interval:

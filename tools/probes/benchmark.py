@@ -17,7 +17,7 @@ _STARTS = ('{"absent"', '{"failed"')
 
 
 class ReadBenchmark(Probe[Benchmark]):
-    """Read the result of a serving benchmark that was run before; it runs none.
+    """Read a serving benchmark: the result of one that was run before; it runs none.
 
     Like: tail -n 1 sglang_1129_100_random.jsonl
     """

@@ -14,7 +14,7 @@ from tools.sglang.on_host import script_with_names
 
 
 class ReadEnvironment(Probe[Environment]):
-    """Read the server's environment variables that bear on speed: NCCL_*, SGLANG_*, CUDA_* and the like.
+    """Read the environment: the server's variables that bear on speed, NCCL_*, SGLANG_*, CUDA_* and so on.
 
     A person would type: tr '\\0' '\\n' < /proc/PID/environ | grep -E '^(NCCL|SGLANG|CUDA)_'.
     """

@@ -13,7 +13,7 @@ from tools.probe import Probe
 
 
 class SampleGpus(Probe[Gpus]):
-    """Watch link, clocks, utilisation, power, heat and clock reasons of every GPU for some seconds.
+    """Watch every GPU for some seconds: link, clocks, utilisation, power, heat and clock reasons.
 
     It adds no load: it shows the state under whatever load there is, and idle samples prove
     nothing. Like: nvidia-smi --query-gpu=index,pstate,pcie.link.gen.current,... --format=csv -lms 200

@@ -25,7 +25,7 @@ _ENGINE = re.compile(r"server_args=|(?:Decode|Prefill) batch|Engine \d{3}: Avg p
 
 
 class ReadKernelLog(Probe[KernelLog]):
-    """Read the kernel's complaints: Xid, PCIe errors (AER), IOMMU faults, out-of-memory kills.
+    """Read the kernel log: Xid, PCIe errors (AER), IOMMU faults, out-of-memory kills.
 
     Like: journalctl -k; dmesg -T
     """

@@ -14,7 +14,7 @@ from tools.sglang.metrics import read_metrics
 
 
 class ReadMetrics(Probe[Metrics]):
-    """Read the server's Prometheus metrics twice, so that counters show what happens right now.
+    """Read the server's Prometheus metrics: twice, so that counters show what happens right now.
 
     A person would type: curl -s http://127.0.0.1:PORT/metrics; sleep 2; and the same again.
     """

@@ -12,7 +12,7 @@ from tools.sglang.model_config import is_model_config, model_config, read_model_
 
 
 class ReadModelConfig(Probe[ModelConfig]):
-    """Read config.json of the served model: layers, heads, experts, precision.
+    """Read the model's config.json: layers, heads, experts, precision.
 
     A person would type: cat MODEL/config.json.
     """

@@ -12,7 +12,7 @@ from tools.probe import Probe, told
 
 
 class ReadNvlinks(Probe[Nvlinks]):
-    """Read each NVLink of each GPU: active or not, its rate, its errors since the driver started.
+    """Read the NVLinks: each one active or not, its rate, its errors since the driver started.
 
     Like: nvidia-smi nvlink -s; nvidia-smi nvlink -e (and -gt d twice, for traffic between two looks)
     """

@@ -27,7 +27,7 @@ _OURS = re.compile(r'\{"devices": \[\{.*"(?:lspci|others)": ', re.DOTALL)
 
 
 class ReadPcieLinks(Probe[PciLinks]):
-    """Read generation and width of each GPU's PCIe link and of every port up to the root port.
+    """Read each GPU's PCIe link: generation and width, and those of every port up to the root port.
 
     An idle GPU rests at Gen1: what is read without load proves nothing about the speed under load.
     Like: lspci -vv; lspci -tv; cat /sys/bus/pci/devices/*/current_link_speed

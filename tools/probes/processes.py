@@ -25,7 +25,7 @@ _OTHERS = re.compile(r"^\| {1,4}GPU +(?:GI|PID) |^# gpu +pid|server_args=|NVIDIA
 
 
 class ReadProcesses(Probe[Processes]):
-    """Read the busiest processes, the model server's own, and whatever holds a GPU open.
+    """Read the processes: the busiest, the model server's own, and whatever holds a GPU open.
 
     Processor shares are measured over half a second; 100 % is one core.
     Like: top -b -n 2; ps -eo pid,ppid,stat,wchan:20,nlwp,%cpu,cmd; numastat -p PID

@@ -17,7 +17,7 @@ _MARK = r'"(?:messages|prompt|usage)"\s*:'
 
 
 class ReadRequests(Probe[Requests]):
-    """Read what a request asks of the engine (a grammar, how many tokens) and what an answer counted.
+    """Read a request and its answer: what was asked (a grammar, how many tokens) and what was counted.
 
     For a file of JSON requests or answers; figures are kept, prompts are dropped. A person would
     type `cat request.json`.

@@ -12,7 +12,7 @@ from tools.sglang.on_host import script_with_names
 
 
 class ReadServerInfo(Probe[ServerInfo]):
-    """Ask SGLang for its resolved arguments and those in effect in each scheduler; keys are dropped.
+    """Read SGLang's arguments: as resolved, and as in effect in each scheduler; keys are dropped.
 
     A person would type: curl -s http://127.0.0.1:PORT/server_info (before 0.5.6: /get_server_info).
     """

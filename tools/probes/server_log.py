@@ -45,7 +45,7 @@ _OTHER = re.compile(
 
 
 class ReadServerLog(Probe[ServerLog]):
-    """Read the serve log of an SGLang or vLLM server: its start-up and last run, filtered on the host.
+    """Read the serve log: start-up and last run of an SGLang or vLLM server, filtered on the host.
 
     A person would type: tail -c 48M LOG | grep -E 'server_args|batch|disabled|error', or
     docker logs --tail, or journalctl -u UNIT. It is found through /proc/PID/fd if no path is given.

@@ -13,7 +13,7 @@ from tools.sglang.source import from_grep, from_script, is_grep_of_source
 
 
 class ReadSourceLines(Probe[SourceLines]):
-    """Find where the installed engine's source names a text: which line sets a flag, and on what terms.
+    """Read the engine's source: where it names a text, which line sets a flag, and on what terms.
 
     A person would type: grep -rn --include='*.py' disable_piecewise_cuda_graph .../sglang/srt
     """

@@ -13,7 +13,7 @@ from tools.probe import Probe
 
 
 class ReadStorage(Probe[Storage]):
-    """Read how busy each disk is and how long its requests wait, over one second.
+    """Read the disks: how busy each is and how long its requests wait, over one second.
 
     Worth a look when weights load slowly or a KV cache is written to disk.
     Like: iostat -xy 1 1

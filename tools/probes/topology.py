@@ -13,7 +13,7 @@ from tools.probe import Probe, told
 
 
 class ReadTopology(Probe[Topology]):
-    """Read which GPUs are joined by NVLink, a switch, a host bridge or sockets, and who may reach whom.
+    """Read the paths between GPUs: NVLink, a switch, a host bridge or sockets, and who may reach whom.
 
     It names the kind of each path, not its quality. Like: nvidia-smi topo -m; nvidia-smi topo -p2p r
     """

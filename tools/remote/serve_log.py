@@ -155,9 +155,8 @@ def from_programs(first, newest, window, name):
 
 def is_log(sieve):
     """Say whether a file that was named is a serve log: nothing else is shown."""
-    return len(sieve.traffic) + sieve.health > 0 or any(
-        _ENGINE.search(line) for _, line in sieve.others
-    )
+    lines = (entry[-1] for kept in (sieve.traffic[:1000], sieve.others) for entry in kept)
+    return sieve.health > 0 or any(_ENGINE.search(line) for line in lines)
 
 
 def main(port, window, path=None):

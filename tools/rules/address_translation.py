@@ -45,7 +45,7 @@ def _hangs(gpus: Gpus | None, log: ServerLog | None, test: AllReduceTest | None)
         return "an all-reduce test does not finish"
     waits = log.said("watchdog", "collective", "nccl_error") if log else ()
     if waits and not (log and (log.steady() or log.started)):
-        return f"the server waits at start: {waits[-1].text[:120]}"
+        return f"the server waits at start: {waits[-1].text[:120].split('. ')[0]}"
     if _spins(gpus) and not (log and log.steady()):
         return "the GPUs spin at 100 % and draw under 40 % of their limit"
     return ""
@@ -187,7 +187,9 @@ def iommu_between_gpus(
         statement=f"The IOMMU translates what the GPUs write to each other, and {why}.",
         confidence=0.8 if hangs else 0.65,
         slows=frozenset(("start", "crash", "decode", "prefill")),
-        effect=Effect((-5.0, -2.0, 0.0), (-20.0, -10.0, -5.0), "catalogue: club-3090, PCIE_P2P.md"),
+        effect=Effect(
+            (-5.0, -2.0, 0.0), (-20.0, -10.0, -5.0), "published measurements with ACS on and off"
+        ),
         quotes=((machine.kernel_cmdline,) if machine and machine.kernel_cmdline else ()),
     )
 

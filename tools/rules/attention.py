@@ -42,7 +42,9 @@ def attention_without_kernels(
         " and no CUDA graph.",
         confidence=0.85 if used else 0.7,
         slows=frozenset({"decode", "prefill", "ttft", "throughput"}),
-        effect=Effect((-70.0, -40.0, -10.0), (-60.0, -40.0, -20.0), "catalogue, coarse"),
+        effect=Effect(
+            (-70.0, -40.0, -10.0), (-60.0, -40.0, -20.0), "an estimate, not measured here"
+        ),
         quotes=(*said[:2], *(f"attention_backend={one}" for one in used[:1])),
     )
 

@@ -80,7 +80,9 @@ def _held(work: Sequence[GpuSample], share: float, whose: str) -> Finding:
         statement=f"The SM clock{whose} is held at {clocks[-1]:.0f} MHz, {share:.0%} of its maximum.",
         confidence=0.8 if asked else 0.55,
         slows=frozenset(("prefill", "ttft")),
-        effect=Effect((-5.0, -2.0, 0.0), (loss, 0.8 * loss, 0.5 * loss), "catalogue: as the clock"),
+        effect=Effect(
+            (-5.0, -2.0, 0.0), (loss, 0.8 * loss, 0.5 * loss), "an estimate: as the SM clock"
+        ),
         quotes=(quote, *(("applications_clocks_setting active",) if asked else ())),
     )
 
@@ -135,7 +137,7 @@ def memory_clock_low(gpus: Gpus) -> Outcome:
         ),
         confidence=0.88 if len(low) > 2 else 0.7,
         slows=frozenset(("decode", "throughput")),
-        effect=Effect((loss, loss, 0.8 * loss), (-10.0, -5.0, 0.0), "catalogue: proportional"),
+        effect=Effect((loss, loss, 0.8 * loss), (-10.0, -5.0, 0.0), "an estimate: as the clock"),
         quotes=(
             f"memory {low[-1].mem_mhz:.0f} of {_nominal(low[-1]) or 0:.0f} MHz"
             f"{f' in P{low[-1].pstate}' if low[-1].pstate is not None else ''},"

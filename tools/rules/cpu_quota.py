@@ -56,7 +56,9 @@ def _throttled(machine: Machine, confidence: float, how: str) -> Finding:
         statement=f"The quota of {machine.quota_cpus:g} cores is used up {how}.",
         confidence=confidence,
         slows=frozenset(("tail", "decode", "ttft", "throughput")),
-        effect=Effect((-50.0, -20.0, -5.0), (-30.0, -10.0, 0.0), "catalogue: demand / quota"),
+        effect=Effect(
+            (-50.0, -20.0, -5.0), (-30.0, -10.0, 0.0), "an estimate: demand against quota"
+        ),
         remedy=(
             "Raise the CPU limit, or drop it and keep the request: two cores for each GPU of the group"
             " and four besides is a fair start.",

@@ -95,7 +95,9 @@ def _while_hot(share: float) -> Effect:
     """Return the loss of a slowdown that holds for a share of the time."""
     decode, prefill = ((low * share, mid * share, high * share) for low, mid, high in _HALVED)
     return Effect(
-        decode, prefill, "catalogue" if share == 1 else "catalogue, for that share of the samples"
+        decode,
+        prefill,
+        "an estimate" if share == 1 else "an estimate, for that share of the samples",
     )
 
 
@@ -107,7 +109,7 @@ def _bare(sample: GpuSample) -> Outcome:
             statement=f"The hardware slows the GPU, at its limit of heat: {_quote(sample)}.",
             confidence=0.7,
             slows=frozenset(("decode", "prefill", "ttft", "throughput", "tail")),
-            effect=Effect((-70.0, -50.0, -30.0), (-80.0, -65.0, -50.0), "catalogue"),
+            effect=Effect((-70.0, -50.0, -30.0), (-80.0, -65.0, -50.0), "an estimate"),
             quotes=(f"hw_slowdown active: {_quote(sample)}",),
         )
     raise Undecided(
@@ -174,7 +176,7 @@ def _finding(which: str, sample: GpuSample, confidence: float, how: str) -> Find
 def _as_the_clock(sample: GpuSample) -> Effect:
     """Return the loss by the clock that is left: prefill follows it, decode hardly does."""
     if not (sample.sm_mhz and sample.sm_max_mhz):
-        return Effect((-30.0, -10.0, 0.0), (-50.0, -25.0, -10.0), "catalogue")
+        return Effect((-30.0, -10.0, 0.0), (-50.0, -25.0, -10.0), "an estimate")
     loss = round(100 * (sample.sm_mhz / sample.sm_max_mhz - 1), 1)
     return Effect(
         (0.5 * loss, 0.2 * loss, 0.0), (loss, 0.8 * loss, 0.5 * loss), "the SM clock that is left"

@@ -65,7 +65,7 @@ def fp8_denied_wrongly(log: ServerLog, gpus: Gpus) -> Outcome:
         f" which has: its check went wrong and a weight-only kernel runs instead.{slice_}",
         confidence=0.85,
         slows=SLOWS,
-        effect=Effect((-40.0, -15.0, 0.0), (-50.0, -35.0, -20.0), "catalogue, coarse"),
+        effect=Effect((-40.0, -15.0, 0.0), (-50.0, -35.0, -20.0), "an estimate, coarse"),
         verify="torch.cuda.get_device_capability() inside the process; no such warning",
         quotes=(said[0].text, f"compute_cap {cap}"),
     )
@@ -83,7 +83,7 @@ def slow_kernel_named(log: ServerLog) -> Outcome:
         shown_by=(log,),
         confidence=0.75,
         slows=SLOWS,
-        effect=Effect((-50.0, -25.0, -10.0), (-60.0, -30.0, -10.0), "catalogue, coarse"),
+        effect=Effect((-50.0, -25.0, -10.0), (-60.0, -30.0, -10.0), "an estimate, coarse"),
         quotes=tuple(notice.text for notice in said[:2]),
     )
 

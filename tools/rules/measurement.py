@@ -43,10 +43,10 @@ def rate_over_an_idle_gap(log: ServerLog) -> Outcome:
     follow = sorted(same, key=lambda n: abs((n.tok_s or 0.0) - usual[running]))[:1]
     lowest = min(n.tok_s or 0.0 for n in low if n.running == running)
     return Finding(
-        f"{len(low)} low rates, down to {lowest:.1f} tok/s with #running-req: {running}, all stand"
-        " on the first Decode line after a prefill or a pause: its window holds idle time. The"
-        f" {len(same)} other lines with #running-req: {running} show {usual[running]:.1f} tok/s in"
-        " the median.",
+        f"{len(low)} low {'rates' if len(low) > 1 else 'rate'}, down to {lowest:.1f} tok/s,"
+        f" {'stand' if len(low) > 1 else 'stands'} on the first Decode line after a prefill or a"
+        f" pause, whose window holds idle time; the {len(same)} other lines with #running-req:"
+        f" {running} show {usual[running]:.1f} tok/s in the median.",
         shown_by=(log,),
         confidence=0.9 if share >= 2 * SEEN else 0.75,
         slows=frozenset({"decode", "tail"}),

@@ -113,7 +113,7 @@ def memory_on_the_far_node(
         statement=f"{remote[0]}, and every step uses host memory ({offload or 'NCCL over SHM'}).",
         confidence=0.85 if offload else 0.65,
         slows=frozenset(("decode", "prefill", "throughput", "ttft")),
-        effect=Effect((-30.0, -10.0, -2.0), (-20.0, -12.0, -5.0), "catalogue, own knowledge"),
+        effect=Effect((-30.0, -10.0, -2.0), (-20.0, -12.0, -5.0), "an estimate, not measured here"),
         quotes=tuple(remote[:4]),
     )
 

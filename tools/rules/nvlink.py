@@ -52,6 +52,10 @@ def _bridged(topology: Topology | None) -> int | None:
     return counts.pop() if len(counts) == 1 else None
 
 
+def _joined(topology: Topology) -> bool:
+    return any(word.startswith("NV") for word in topology.words())
+
+
 def _judged(nvlinks: Nvlinks, topology: Topology | None) -> str:
     """Say whether inactive links are "missing", "design", "none" (no bridge), or "unknown"."""
     states = _states(nvlinks)
@@ -74,6 +78,8 @@ def _judged(nvlinks: Nvlinks, topology: Topology | None) -> str:
 def bridge_makes_no_contact(nvlinks: Nvlinks, topology: Topology | None) -> Outcome:
     """An NVLink that the board or the bridge carries is down."""
     states = _states(nvlinks)
+    if not nvlinks.links and topology and topology.links and not _joined(topology):
+        return Cleared("no NVLink is listed, and no two GPUs are joined by one")
     if not states:
         raise Undecided("no look tells the links", settle="nvidia-smi nvlink -s", suspicion=0.03)
     if not any(_down(state) for state in states.values()):
@@ -98,7 +104,7 @@ def bridge_makes_no_contact(nvlinks: Nvlinks, topology: Topology | None) -> Outc
         + f"{carries}.",
         confidence=0.85,
         slows=frozenset(("prefill", "decode", "throughput", "ttft", "start", "crash")),
-        effect=Effect((-7.0, -2.0, -0.6), (-33.0, -15.0, -5.0), "catalogue: club-3090 NVLink A/B"),
+        effect=Effect((-7.0, -2.0, -0.6), (-33.0, -15.0, -5.0), "published runs without a bridge"),
         quotes=tuple(f"GPU {gpu}: link {down} <inactive>" for gpu, down in words.items() if down),
     )
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from tools.engine import Launch, ModelConfig, ServerInfo, ServerLog
+from tools.engine.arguments import Arguments
 from tools.engine.parallel import tp_size
 from tools.errors import Undecided
 from tools.knowledge.gpus import gpu_named
@@ -19,7 +20,7 @@ from tools.nvidia.topology import Topology
 from tools.physics.losses import link_loss
 from tools.physics.seen import Seen
 from tools.physics.slower_link import SOURCE, decode_loss_pct, prefill_loss_pct
-from tools.rule import Aspect, Cleared, Effect, Finding, Outcome, rule
+from tools.rule import Aspect, Cleared, Effect, Finding, Outcome, Where, rule
 
 # The catalogue's threshold: a link that trains up late misses the first samples of a burst.
 LOW_SHARE = 0.8
@@ -30,17 +31,20 @@ _SETTLE = (
     "Under load: nvidia-smi --query-gpu=index,pstate,utilization.gpu,pcie.link.gen.gpucurrent,"
     "pcie.link.gen.gpumax,pcie.link.gen.hostmax,pcie.link.width.current --format=csv -lms 200"
 )
+_AT_REST = "an idle GPU lowers its link by itself, so this is no proof of a fault yet"
 _REMEDY = (
     "Power the {machine} off and on (cold: a warm reboot can keep a link down), then read the link under"
     " load again.",
-    "If it stays low: reseat card and riser, then swap the card with a good slot. A fault that stays"
+    "If it stays low: reseat card and riser{where}, then swap the card with a good slot. A fault that stays"
     " with the slot is the riser or the board; one that moves is the card.",
     "Then the BIOS: that slot's link speed fixed at Gen{gen} instead of Auto, and ASPM off for it.",
 )
 _UNTIL_THEN = (
-    "Until then long prompts suffer most and decode little: keep the prefix cache warm, and send cold"
-    " long prompts to another machine."
+    "Until then long prompts suffer most and decode little: send cold long prompts to another"
+    " machine, and {cache}."
 )
+_WARM = "keep the prefix cache warm"
+_COLD = "see what keeping the prefix cache would need: it is off, so every turn pays again"
 _FROZEN = (
     "The link may not change speed by itself (LnkCtl2 SpeedDis+): clear Hardware Autonomous Speed"
     " Disable on the card and retrain from the port above, GPU idle and the owner asked.",
@@ -72,19 +76,24 @@ def link_slower_than_the_slot(
     frozen = [
         one for one in (links.devices if links else ()) if one.speed_frozen and one.bdf in bdfs
     ]
+    cold = Arguments(launch, info, log).on("disable_radix_cache")
+    under_load = Where(gpus, lambda look: bool(look.busy()))  # one at rest proves nothing
     return Finding(
         statement=(
             f"The PCIe {'links' if len(slow) > 1 else 'link'} of {_names(slow)}"
             f" {'run' if len(slow) > 1 else 'runs'} at Gen{gen} under load; card and slot can do"
             f" Gen{possible}."
         ),
-        shown_by=(gpus, links) if links and frozen else (gpus,),
+        shown_by=(under_load, links) if links and frozen else (under_load,),
         confidence=min(_sureness(one) for one in slow),
         slows=frozenset(("start",)) if tp == 1 else _SLOWS,
         effect=_effect(Seen(config, gpus, launch, info, log, topology), gen, possible, tp),
-        remedy=_remedy(machine, _FROZEN if frozen else _steps(machine, possible), tp),
+        remedy=(
+            *_remedy(machine, _FROZEN if frozen else _steps(machine, possible, bdfs)),
+            *(() if tp == 1 else (_UNTIL_THEN.format(cache=_COLD if cold else _WARM),)),
+        ),
         risk="everything on that machine stops",
-        verify="the same query under load shows the full generation, and a cold prefill is faster",
+        verify=f"under load every sample shows Gen{possible}, and a cold long prompt is read faster",
         quotes=tuple(one.quote() for one in slow),
     )
 
@@ -102,20 +111,22 @@ def _host(machine: Machine | None) -> str:
     return "Proxmox host" if machine.guest_of == "proxmox" else "host"
 
 
-def _steps(machine: Machine | None, possible: int) -> tuple[str, ...]:
+def _steps(machine: Machine | None, possible: int, bdfs: Collection[str]) -> tuple[str, ...]:
     """Return the steps in their order: cold start, then slot and riser, then the BIOS."""
-    return tuple(step.format(machine=_host(machine) or "machine", gen=possible) for step in _REMEDY)
+    where = f" of {' and '.join(sorted(bdfs))}" if bdfs else ""
+    host = _host(machine) or "machine"
+    return tuple(step.format(machine=host, gen=possible, where=where) for step in _REMEDY)
 
 
-def _remedy(machine: Machine | None, steps: tuple[str, ...], tp: int | None) -> tuple[str, ...]:
-    """Tell a guest who may do the steps, and everybody what hurts until then."""
+def _remedy(machine: Machine | None, steps: tuple[str, ...]) -> tuple[str, ...]:
+    """Tell a guest who may do the steps."""
     host = _host(machine)
     kind = f" ({machine.virt})" if machine and machine.virt not in (None, "none") else ""
     who = (
         f"Nothing of this can be done in this guest{kind}: it needs whoever administers the {host},"
         " and a window in which all its guests are down."
     )
-    return (*((who,) if host else ()), *steps, *(() if tp == 1 else (_UNTIL_THEN,)))
+    return (*((who,) if host else ()), *steps)
 
 
 def _sureness(reading: LinkReading) -> float:
@@ -147,9 +158,7 @@ def _not_slow(readings: Sequence[LinkReading]) -> Cleared:
             raise Undecided(f"under load it changes: {one.quote()}", settle=_SETTLE, suspicion=0.5)
     for one in readings:
         if one.low_at_rest and not one.busy:
-            raise Undecided(
-                f"{one.quote()}; idle GPUs lower their links", settle=_SETTLE, suspicion=0.3
-            )
+            raise Undecided(f"{one.quote()}; {_AT_REST}", settle=_SETTLE, suspicion=0.3)
     unknown = [one for one in readings if not one.possible]
     if unknown:
         uneven = len({sample.link_gen for one in unknown for sample in one.samples}) > 1
@@ -191,7 +200,7 @@ def link_slower_in_the_bus_listing(links: PciLinks, gpus: Gpus | None) -> Outcom
     if low:
         raise Undecided(
             f"{low[0].bdf or 'the card'} shows Gen{low[0].link_gen} of Gen{low[0].cap_gen}; nothing"
-            " says whether it was at work; idle GPUs lower their links",
+            f" says whether it was at work; {_AT_REST}",
             settle=f"{_SETTLE}; with LnkSta and aer_dev_correctable of the card and its root port",
             suspicion=0.35,
         )
@@ -210,7 +219,7 @@ def link_rests_when_idle(gpus: Gpus, links: PciLinks | None, kernel: KernelLog |
         return None
     fine = [one for one in readings if one.busy and one.possible and one.low_share <= 1 - LOW_SHARE]
     if not fine:
-        seen = rests[0].quote() if rests else "no reading under load"
+        seen = f"{rests[0].quote()}; {_AT_REST}" if rests else "no reading under load"
         raise Undecided(seen, settle=_SETTLE, suspicion=0.35)
     if any(not one.busy for one in rests):
         raise Undecided(

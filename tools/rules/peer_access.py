@@ -11,7 +11,7 @@ from tools.nvidia.nccl import AllReduceTest, NcclLog
 from tools.nvidia.topology import Pair, Topology
 from tools.rule import Cleared, Effect, Finding, Outcome, rule
 
-_SHM_EFFECT = Effect((-11.0, -6.0, -2.0), (-50.0, -38.0, -12.0), "physics section 4, P2P off, TP2")
+_SHM_EFFECT = Effect((-11.0, -6.0, -2.0), (-50.0, -38.0, -12.0), "the step model, P2P off, TP 2")
 _SETTLE = "nvidia-smi topo -p2p r, and the server once with NCCL_DEBUG=INFO: via P2P or via SHM?"
 _LARGE_BYTES = 4 << 20  # from here an all-reduce is bound by bandwidth, not by calls
 _FLAT = 0.12  # spread of bus bandwidth over sizes that still counts as one plateau

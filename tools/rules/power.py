@@ -140,7 +140,7 @@ def cap_below_the_card(gpus: Gpus) -> Outcome:
         effect=Effect(
             (round(1.5 * decode, 1), round(decode, 1), round(0.5 * decode, 1)),
             (round(1.5 * prefill, 1), round(prefill, 1), round(0.5 * prefill, 1)),
-            "physics section 2: decode flat to 65 %, prefill as the root; one curve (TP2 RTX 3090)",
+            "one published curve (2x RTX 3090): decode flat to 65 %, prefill as the root",
         ),
         quotes=(_quote(capped), f"sw_power_cap in {len(capped)} of {len(work)} samples"),
     )

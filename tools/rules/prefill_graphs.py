@@ -22,7 +22,7 @@ COST: Interval = (-12.0, -3.0, 0.0)
 COST_SOURCE = "published A/B of short prompts; nothing for long ones"
 OFF_FLAGS = ("disable_piecewise_cuda_graph", "disable_prefill_cuda_graph")
 ON_FLAGS = ("enforce_piecewise_cuda_graph", "enable_piecewise_cuda_graph")
-NO_DECODE = "It says nothing about decode, whose graphs are others."
+NO_DECODE = "Decode has graphs of its own."
 DEAD = ((0, 5, 11), (0, 5, 13))  # captured with NULL, asked for FULL: never replayed with EAGLE
 OPT_IN_BEFORE, SUPPORTED_FROM = (0, 5, 10), (0, 5, 16)
 

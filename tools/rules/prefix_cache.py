@@ -150,12 +150,12 @@ def _off(
     who = asked or (f"the engine says: {said[0]}" if said else "disable_radix_cache=True")
     growing = ", and they grow from turn to turn as a chat does" if chat else ""
     return Finding(
-        f"The prefix cache is off ({who}): {len(prefill)} prefill batches read {read} tokens and"
+        f"The prefix cache is off ({who}): {len(prefill)} prefill batches read {read:,} tokens and"
         f" reused none{growing}.",
         shown_by=(log,),
         confidence=0.9 if chat else 0.65,
         slows=SLOWS,
-        effect=Effect(prefill_pct=COST, source="tokens read again / all prompt tokens; coarse"),
+        effect=Effect(prefill_pct=COST, source="the share of prompt tokens read again, coarse"),
         remedy=(
             f"Remove {asked or '--disable-radix-cache'}.",
             *(

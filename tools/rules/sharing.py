@@ -73,7 +73,7 @@ def _shared(quote: str, confidence: float) -> Finding:
         statement=f"Another program is on the server's GPU: {quote}.",
         confidence=confidence,
         slows=frozenset(("decode", "prefill", "throughput", "ttft", "tail")),
-        effect=Effect((-50.0, -18.0, -5.0), (-50.0, -20.0, -5.0), "physics: 20 % taken, -18 %"),
+        effect=Effect((-50.0, -18.0, -5.0), (-50.0, -20.0, -5.0), "an estimate: 20 % taken"),
         quotes=(quote,),
     )
 
@@ -231,7 +231,7 @@ def share_of_threads_limited(environment: Environment) -> Outcome:
         confidence=0.85,
         slows=frozenset(("prefill", "decode", "throughput", "ttft")),
         effect=Effect(
-            (share - 100, (share - 100) / 2, 0.0), (share - 100, share - 100, 0.0), "catalogue"
+            (share - 100, (share - 100) / 2, 0.0), (share - 100, share - 100, 0.0), "an estimate"
         ),
         quotes=(f"CUDA_MPS_ACTIVE_THREAD_PERCENTAGE={text}",),
     )

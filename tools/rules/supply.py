@@ -39,7 +39,7 @@ def brake_line_asserted(gpus: Gpus) -> Outcome:
             statement="The power brake line is asserted: the board slows the GPU by hardware.",
             confidence=0.92 if braked and one.busy is not False else 0.75,
             slows=frozenset(("decode", "prefill", "ttft", "throughput")),
-            effect=Effect((-80.0, -65.0, -50.0), (-80.0, -65.0, -50.0), "catalogue"),
+            effect=Effect((-80.0, -65.0, -50.0), (-80.0, -65.0, -50.0), "an estimate"),
             quotes=(
                 f"{_quote(one)}, hw_power_brake_slowdown active",
                 *rising,

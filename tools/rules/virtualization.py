@@ -33,7 +33,7 @@ def guest_pays_for_the_host(machine: Machine, processes: Processes | None) -> Ou
             statement=f"The host takes {steal:.0f} % of the guest's CPU time (steal).",
             confidence=0.75,
             slows=frozenset(("decode", "tail", "ttft", "throughput")),
-            effect=Effect((-15.0, -5.0, -1.0), (-5.0, -1.0, 0.0), "catalogue"),
+            effect=Effect((-15.0, -5.0, -1.0), (-5.0, -1.0, 0.0), "an estimate, not measured here"),
             quotes=(f"steal {steal:.1f} %",),
         )
     raise Undecided(

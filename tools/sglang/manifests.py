@@ -15,7 +15,7 @@ from tools.sglang.command_line import TEXT_CHARS, launch, started, words
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _SIGN = re.compile(
-    r"^\s*(?:- )?[\"']?(?:image|command|args|entrypoint|env|environment|Config|Args)[\"']?\s*:",
+    r"^[ \t]*(?:- )?[\"']?(?:image|command|args|entrypoint|env|environment|Config|Args)[\"']?\s*:",
     re.MULTILINE,
 )
 _NODES = 20_000  # looked at; aliases in YAML can name one node a billion times
