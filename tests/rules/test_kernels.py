@@ -107,6 +107,16 @@ def test_a_reference_backend_is_named(judged: Judged) -> None:
     )
 
 
+def test_a_reference_backend_yields_to_a_step_that_only_reads_the_weights(judged: Judged) -> None:
+    said = {"attention_backend": "torch_native"}  # 40 GB at 4000 GB/s: 10.7 ms
+    near = ServerLog(decode=steps(13.5), weights_gb=40.0, resolved=said)
+    with pytest.raises(Undecided) as why:
+        judged(attention.attention_without_kernels, near, card())
+    assert "prefill" in why.value.settle
+    far = ServerLog(decode=steps(14.5), weights_gb=40.0, resolved=said)
+    assert isinstance(judged(attention.attention_without_kernels, far, card()), Finding)
+
+
 def test_a_step_far_above_reading_the_whole_card_is_not_memory(judged: Judged) -> None:
     slow = attention.attention_slower_than_its_cache
     held = card(used_mib=90112)  # 94.5 GB at 4000 GB/s: 23.6 ms

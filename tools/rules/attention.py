@@ -13,6 +13,7 @@ from tools.physics.bounds import Bounds
 from tools.rule import Cleared, Effect, Finding, Outcome, rule
 
 NO_KERNELS = ("torch_native", "flex_attention")  # references without kernels of their own
+NEAR = 1.3  # of reading the weights: what is left is too little for slow attention
 FACTOR = 2.0  # of reading the whole card: no batch needs that for memory
 BIG_CACHE = 0.3  # usage of the pool from which the cache is most of what a step reads
 GROWTH, SPAN, FIRST = 1.10, 2.0, 8000  # of the step, of the tokens, tokens at least
@@ -26,10 +27,10 @@ SETTLE = "restart with only --attention-backend changed (flashinfer, triton), sa
 
 @rule(cause="attention_backend_fallback")
 def attention_without_kernels(
-    log: ServerLog, launch: Launch | None, info: ServerInfo | None
+    log: ServerLog, gpus: Gpus | None, launch: Launch | None, info: ServerInfo | None
 ) -> Outcome:
     """The attention backend in use is a reference without fast kernels."""
-    args = Arguments(launch, info, log)
+    args, bounds = Arguments(launch, info, log), Bounds.of(log, gpus)
     if args.text("device") == "cpu":
         return Cleared("on the CPU it is the normal backend")
     names = ("attention_backend", "decode_attention_backend", "prefill_attention_backend")
@@ -37,6 +38,14 @@ def attention_without_kernels(
     said = [n.text for n in log.notices if any(w in n.text.lower() for w in _SAID)]
     if not (used or said):
         return Cleared("no attention backend without fast kernels is named", (log,))
+    if bounds and bounds.weights_ms and bounds.step_ms <= NEAR * bounds.weights_ms:
+        raise Undecided(
+            f"{used[0] if used else 'a reference backend'} is named, yet a decode step takes"
+            f" {bounds.step_ms:.1f} ms where reading the weights alone takes {bounds.weights_ms:.1f}"
+            " ms: it costs this decode nothing, and prefill was not compared",
+            settle="cold prefill tok/s with only --attention-backend changed",
+            suspicion=0.1,
+        )
     return Finding(
         f"Attention runs on {used[0] if used else 'a reference backend'}: no kernels of its own,"
         " and no CUDA graph.",
