@@ -13,13 +13,14 @@ from typing import Any
 
 import pytest
 
-from bot.investigate import conclude
+from bot.investigate import Judged, conclude
 from bot.question import Question
 from tools.evidence import read_back
 from tools.hosts.files import read_texts
 from tools.probes import PROBES
 
 MORE = Path(__file__).parent / "more"
+DEV = sorted(path.parent for path in (MORE.parent / "dev").glob("*/expected.json"))
 CASES = sorted(path.parent for path in MORE.glob("*/expected.json"))
 
 # What holds today, over all cases; raise it, never lower it.
@@ -27,14 +28,18 @@ MIN_CATEGORY, MIN_CAUSE = 0.98, 0.97
 
 
 @cache
-def judged(case: Path) -> tuple[str, str | None]:
+def concluded(case: Path) -> Judged:
     question = Question.of((case / "question.txt").read_text(encoding="utf-8").strip())
     texts = [(file.name, file.read_bytes()) for file in sorted((case / "evidence").iterdir())]
     looks = [
         read_back(number, found.probe, f"text {number}", found.output, found.trouble)
         for number, found in enumerate(read_texts(texts, PROBES), start=1)
     ]
-    verdict = conclude(question, looks).verdict
+    return conclude(question, looks)
+
+
+def judged(case: Path) -> tuple[str, str | None]:
+    verdict = concluded(case).verdict
     return verdict.category, verdict.cause
 
 
@@ -46,6 +51,13 @@ def expected(case: Path) -> dict[str, Any]:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_no_wrong_conclusion_is_drawn(case: Path) -> None:
     assert not set(judged(case)) & set(expected(case)["must_not"])
+
+
+@pytest.mark.parametrize("case", [*CASES, *DEV], ids=lambda case: case.name)
+def test_no_parser_and_no_rule_falls_over(case: Path) -> None:
+    end = concluded(case)
+    said = [look.trouble for look in end.evidence] + [one.why for one in end.verdict.unchecked]
+    assert not [text for text in said if " fell over " in text]
 
 
 def test_categories_and_causes_are_as_an_expert_would_say() -> None:
