@@ -99,17 +99,37 @@ def test_ctrl_c_ends_with_one_line_and_leaves_nothing_running(tmp_path: Path) ->
         cwd=ROOT, text=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
         env={**os.environ, "PERFSLEUTH_HOSTS": str(tmp_path / "hosts.toml")},
     )  # fmt: skip
-    children = Path(f"/proc/{asking.pid}/task/{asking.pid}/children")
     over = time.monotonic() + 20
-    while not (below := children.read_text().split()) and time.monotonic() < over:
+    while not (below := at_work(asking.pid)) and time.monotonic() < over:
         time.sleep(0.02)
     assert below, "the host was not asked"
     asking.send_signal(signal.SIGINT)
     _, said = asking.communicate(timeout=20)
     assert (asking.returncode, said) == (130, "perfsleuth: stopped.\n")
-    time.sleep(0.3)
-    for pid in below:
-        assert not Path(f"/proc/{pid}").exists()
+    over = time.monotonic() + 5
+    while any(map(alive, below)) and time.monotonic() < over:
+        time.sleep(0.02)
+    assert not [pid for pid in below if alive(pid)]
+
+
+def children(pid: str | int) -> list[str]:
+    try:
+        return Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except OSError:
+        return []
+
+
+def at_work(pid: int) -> list[str]:
+    """Return what asks and what it has started, once it has started something."""
+    return [one for child in children(pid) for one in (child, *children(child)) if children(child)]
+
+
+def alive(pid: str) -> bool:
+    """Say whether a process runs; one that has ended waits as a zombie where init does not reap."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
 
 
 def test_a_fault_of_its_own_names_the_place_and_nothing_that_it_held(

@@ -45,11 +45,15 @@ class LocalHost:
             raise Unreachable(
                 f"{self.python} cannot be started on {self.name}: {why.strerror}"
             ) from None
+        stdin = cast("IO[bytes]", runner.stdin)
+        writer = threading.Thread(target=_write, args=(stdin, batch.payload()), daemon=True)
         with runner:
+            writer.start()
             try:
                 return self._converse(runner, batch)
             finally:
                 self._let_go(runner, batch)
+                writer.join(PARTING_S)  # before its pipe is closed under it; nobody reads any more
 
     @staticmethod
     def _let_go(runner: subprocess.Popen[bytes], batch: Batch) -> None:
@@ -60,10 +64,7 @@ class LocalHost:
 
     def _converse(self, runner: subprocess.Popen[bytes], batch: Batch) -> Sequence[Output]:
         said = bytearray()
-        stdin, *streams = (
-            cast("IO[bytes]", end) for end in (runner.stdin, runner.stdout, runner.stderr)
-        )
-        threading.Thread(target=_write, args=(stdin, batch.payload()), daemon=True).start()
+        streams = [cast("IO[bytes]", end) for end in (runner.stdout, runner.stderr)]
         try:
             lost = _read(batch, said, *streams)
         except Garbled as why:
