@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
+
+from tests.lab import sshd
+from tests.lab.sshd import Lab
 
 _CONNECT = socket.socket.connect
 
@@ -27,3 +31,13 @@ def loopback_only(monkeypatch: pytest.MonkeyPatch) -> None:
         _CONNECT(self, address)
 
     monkeypatch.setattr(socket.socket, "connect", connect)
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """A host with sshd and fake GPU commands, of which the tests of a module may choose the mood."""
+    if not sshd.SSHD:
+        pytest.skip(sshd.MISSING)
+    lab = Lab(tmp_path_factory.mktemp("lab"))
+    yield lab
+    lab.stop()

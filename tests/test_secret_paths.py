@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from bot import commands
-from tests.lab import sshd
 from tests.lab.engine import Engine
 from tests.lab.sshd import Lab, descendants
 
@@ -118,15 +117,6 @@ def test_what_stands_in_a_file_is_not_told_and_not_kept(
     for text in (said.out, said.err, kept.read_text()):
         assert KEY[:8] not in text
         assert PROMPT not in text
-
-
-@pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    if not sshd.SSHD:
-        pytest.skip(sshd.MISSING)
-    lab = Lab(tmp_path_factory.mktemp("lab"))
-    yield lab
-    lab.stop()
 
 
 def test_what_a_host_holds_is_not_told_not_kept_and_not_on_its_process_list(

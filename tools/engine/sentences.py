@@ -35,6 +35,11 @@ class Form(NamedTuple):
     kind: NoticeKind
     pattern: re.Pattern[str]
 
+    @property
+    def fold(self) -> str:
+        """Return the name under which such messages count as one; empty where each says its own."""
+        return self.name if self.kind in ("benign", "shutdown") else ""
+
     def found(self, message: str) -> dict[str, float] | None:
         """Return the figures of a message that has this form, else None."""
         match = self.pattern.search(message, 0, LOOK)

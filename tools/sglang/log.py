@@ -170,7 +170,6 @@ class _Reader:
         sorted_as = (_TROUBLES if indented else _SORTER).sort(heard.message)
         if sorted_as is not None:
             form, figures = sorted_as
-            fold = form.name if form.kind in ("benign", "shutdown") else ""
             self._said.add(
                 form.kind,
                 heard.message,
@@ -178,7 +177,7 @@ class _Reader:
                 rank=heard.rank,
                 numbers=figures,
                 line=self.lines,
-                fold=fold,
+                fold=form.fold,
             )
             if form.kind in _LAST_WORDS or (not heard.prefixed and _USAGE.search(heard.message)):
                 self._alive = self.lines

@@ -164,7 +164,6 @@ class _Reader:
         found = (_LOUD if loud or unprefixed else _QUIET).sort(heard.message)
         if found is not None:
             form, figures = found
-            fold = form.name if form.kind in ("benign", "shutdown") else ""
             self._said.add(
                 form.kind,
                 heard.message,
@@ -172,7 +171,7 @@ class _Reader:
                 rank=heard.rank,
                 numbers=figures,
                 line=self.lines,
-                fold=fold,
+                fold=form.fold,
             )
             if form.kind in _LAST_WORDS:
                 self._alive = self.lines
