@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from bot.settings import Settings
 from tools.errors import ToolsError
 from tools.host import Host
@@ -38,6 +40,8 @@ def parted(asked_for: str) -> tuple[str, int | None]:
 def reach(name: str, settings: Settings) -> Host:
     """Return the host of that name: this machine, or one over SSH. Nothing is connected yet."""
     told = settings.host(name)
+    if told.case:
+        return _of_the_past(name, told.case)
     if told.local or name in ("local", "localhost"):
         from tools.hosts.local import LocalHost
 
@@ -45,3 +49,17 @@ def reach(name: str, settings: Settings) -> Host:
     from tools.hosts.ssh import SshHost
 
     return SshHost(told.ssh or name, name=name, python=told.python, config_file=told.ssh_config)
+
+
+def _of_the_past(name: str, path: Path) -> Host:
+    from tools.case import Case
+    from tools.hosts.replay import ReplayHost
+    from tools.probes import PROBES
+
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as why:
+        raise NoHost(f"The case of {name} cannot be read: {why}.") from None
+    looks = Case.load(text, name=str(path)).evidence(PROBES)
+    answers = {look.probe.key: look.output for look in looks if look.probe and look.output}
+    return ReplayHost(name, answers)

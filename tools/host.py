@@ -113,3 +113,6 @@ class Host(Protocol):
 
     def answer(self, probes: Sequence[Asks], /) -> Sequence[Output]:
         """Ask all in one batch, in one round trip where the host can; one output for each."""
+
+    def close(self) -> None:
+        """End what is being asked, at once and from any thread; answers that came are kept."""

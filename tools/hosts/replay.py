@@ -20,3 +20,6 @@ class ReplayHost:
         """Give back what was answered; a question that was never put is lost, and says so."""
         missing = Output(status=None, lost=NO_ANSWER)
         return [self._answers.get(probe.key, missing) for probe in probes]
+
+    def close(self) -> None:
+        """There is nothing to end."""

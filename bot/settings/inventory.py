@@ -1,4 +1,4 @@
-"""The one reader of the environment and of hosts.toml."""
+"""hosts.toml: all hosts by name, who may ask and approve, and how much at once."""
 
 from __future__ import annotations
 
@@ -6,56 +6,16 @@ import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Any, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
-from tools.errors import ToolsError
+from bot.settings.errors import SettingsError
+from bot.settings.hosts import HostSettings
+from bot.settings.people import Access, Limits
 
 _PLACES = ("hosts.toml", "~/.config/perfsleuth/hosts.toml")
-
-
-class SettingsError(ToolsError):
-    """hosts.toml or the environment says something that cannot be used."""
-
-
-def _plain(text: str) -> str:
-    if not text or not text.isprintable():
-        raise ValueError("must be one line of text, and not empty")
-    return text
-
-
-def _absolute(text: str) -> str:
-    if not text.startswith("/"):
-        raise ValueError("must be a whole path on the host, from / on")
-    return _plain(text)
-
-
-Plain = Annotated[str, AfterValidator(_plain), Field(max_length=500)]
-Absolute = Annotated[str, AfterValidator(_absolute), Field(max_length=500)]
-
-
-class HostSettings(BaseModel):
-    """What is known of one host. Nothing is required: what is missing is discovered.
-
-    `ssh` is an alias or an address as `ssh` takes it; `local = true` asks this machine itself.
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    ssh: Plain | None = None
-    ssh_config: Path | None = None  # another file than ~/.ssh/config
-    local: bool = False
-    python: Plain = "python3"
-    port: Annotated[int, Field(ge=1, le=65535)] | None = None  # of the server, if there are several
-    log: Absolute | None = None
-    source: Absolute | None = None
-    groups: tuple[str, ...] = ()
-    notes: str = ""
-
-    def scope(self) -> dict[str, str | int | None]:
-        """Return what probes may want to know."""
-        return {"port": self.port, "log_path": self.log, "source_path": self.source}
+_TABLES = ("hosts", "access", "limits")
 
 
 class Settings(BaseModel):
@@ -64,6 +24,8 @@ class Settings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     hosts: dict[str, HostSettings] = {}
+    access: Access = Access()
+    limits: Limits = Limits()
     read_from: Path | None = None
 
     @model_validator(mode="after")
@@ -106,7 +68,10 @@ def load(environ: Mapping[str, str] = os.environ) -> Settings:
 
 
 def _checked(raw: Mapping[str, Any], path: Path) -> Settings:
-    strange = [name for name in raw if name != "hosts"]
+    strange = [name for name in raw if name not in _TABLES]
     if strange:
-        raise SettingsError(f"{path}: {strange[0]} is unknown here: a host is [hosts.NAME].")
-    return Settings(hosts=raw.get("hosts", {}), read_from=path)
+        raise SettingsError(
+            f"{path}: {strange[0]} is unknown here: a host is [hosts.NAME]. "
+            "[access] and [limits] are the other tables."
+        )
+    return Settings.model_validate({**raw, "read_from": path})

@@ -1,0 +1,1 @@
+"""desk hears what people say and decides: refuse, help, join, queue, answer."""

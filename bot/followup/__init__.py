@@ -1,0 +1,1 @@
+"""followup answers what is asked after a verdict, from the case first."""

@@ -1,0 +1,1 @@
+"""store is SQLAlchemy's only door: what must outlive the process."""
