@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 
 .DEFAULT_GOAL := all
-.PHONY: all demo test check fix golden docs bench lab clean
+.PHONY: all demo test soak check fix golden docs bench lab clean
 
 all: check test
 
@@ -13,6 +13,9 @@ demo: $(VENV)/.installed  ## tell the CT129 story: no key, no network, no GPU
 
 test: $(VENV)/.tested  ## run the tests
 	$(BIN)/python -m pytest -q
+
+soak: $(VENV)/.tested  ## the slow suite: a crowd of questions, cut sockets, kill -9 at random moments
+	$(BIN)/python -m pytest -q --soak tests/soak
 
 check: $(VENV)/.tested  ## format, lint, types, layers
 	$(BIN)/ruff format --check .

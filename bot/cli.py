@@ -53,6 +53,19 @@ To = Annotated[
 Hosts = Annotated[
     list[str] | None, typer.Argument(metavar="HOST", help="Default: all of hosts.toml.")
 ]
+Http = Annotated[
+    str | None,
+    typer.Option(
+        "--http", metavar="HOST:PORT", help="Take signed HTTP requests there, not Socket Mode."
+    ),
+]
+InSlack = Annotated[
+    bool, typer.Option("--slack", help="On a local page that looks like Slack, with the real bot.")
+]
+PagePort = Annotated[
+    int | None,
+    typer.Option(metavar="N", min=1, max=65535, help="Of that page, on 127.0.0.1; default: any."),
+]
 Named = Annotated[str | None, typer.Argument(metavar="NAME", help="One of them, in full.")]
 
 
@@ -102,10 +115,20 @@ def capture(host: AskedHost, to: To = None) -> None:
 
 
 @app.command(short_help="Tell the CT129 story.")
-def demo(as_json: AsJson = False) -> None:
-    """Tell the CT129 story from a shipped, synthetic case: no key, no network, no GPU."""
+def demo(as_json: AsJson = False, slack: InSlack = False, port: PagePort = None) -> None:
+    """Tell the CT129 story from a shipped, synthetic case: no key, no network, no GPU.
+
+    With --slack: a small page on this machine, on which the bot is asked as in Slack.
+    """
     from bot import commands
 
+    if slack:
+        if as_json:
+            raise typer.BadParameter("give --slack or --json, not both")
+        commands.demo_in_slack(port or 0)
+        return
+    if port is not None:
+        raise typer.BadParameter("--port goes with --slack")
     commands.demo(as_json=as_json)
 
 
@@ -116,6 +139,18 @@ def doctor(hosts: Hosts = None) -> None:
 
     if not examine(hosts or []):
         raise typer.Exit(3)
+
+
+@app.command("bot", short_help="Be the bot in Slack.")
+def slack_bot(http: Http = None) -> None:
+    """Be the bot in Slack until it is told to end; docs/slack.md is the set-up, doctor checks it.
+
+    It takes SLACK_BOT_TOKEN and SLACK_APP_TOKEN from the environment, or SLACK_SIGNING_SECRET
+    instead of the latter with --http.
+    """
+    from bot import commands
+
+    commands.bot(http)
 
 
 @app.command(short_help="List every question that can be asked.")

@@ -58,6 +58,13 @@ def demo(*, as_json: bool) -> None:
     _tell_case(shipped(), None, as_json=as_json)
 
 
+def demo_in_slack(port: int) -> None:
+    """Serve the page on which the bot is asked as in Slack, until Ctrl-C."""
+    from bot.demo import slack
+
+    slack.demo(port)
+
+
 def capture(host: str, path: Path) -> None:
     """Ask a host everything and keep it; raise HostError if it answers nothing."""
     if path.is_dir() or not path.absolute().parent.is_dir():
@@ -72,6 +79,13 @@ def capture(host: str, path: Path) -> None:
         f"\nKept {len(end.evidence)} looks in {path}. Secrets were dropped while reading; "
         "look through it before you send it.\n"
     )
+
+
+def bot(http: str | None) -> None:
+    """Be the bot in Slack until a signal ends it."""
+    from bot.serve import serve
+
+    serve(http)
 
 
 def text_of(path: Path) -> str:

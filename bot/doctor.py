@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from bot import narrator, settings
 from bot.narrator import Line
 from bot.narrator.wording import lowered
 from bot.planner import QUICK_S
 from bot.reach import reach
-from bot.settings import Settings
+from bot.settings import Service, Settings, SettingsError
 from bot.terminal import Terminal
 from tools.evidence import Evidence, ask
 from tools.probes import PROBES
@@ -21,6 +22,7 @@ def examine(names: Sequence[str]) -> bool:
     """Tell what is there and try each host; return whether every host could be asked."""
     terminal, known = Terminal(), settings.load()
     terminal.tell(_configured(known))
+    terminal.tell(_slack(os.environ))
     reached = [_try(name, known, terminal) for name in (names or known.hosts)]
     return all(reached)
 
@@ -41,6 +43,18 @@ def _configured(known: Settings) -> list[Line]:
             "write ./hosts.toml or ~/.config/perfsleuth/hosts.toml to name them",
         ),
     ]
+
+
+def _slack(environ: Mapping[str, str]) -> Sequence[Line]:
+    if not any(name.startswith("SLACK_") and value for name, value in environ.items()):
+        return [Line("said", "Slack: not set up; docs/slack.md says how")]
+    try:
+        service = Service.load(environ)
+    except SettingsError as why:
+        return [Line("trouble", f"Slack: {why}")]
+    from bot.slack.check import check
+
+    return check(service)
 
 
 def _try(name: str, known: Settings, terminal: Terminal) -> bool:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from time import monotonic
 
 from bot.planner import Planner
@@ -11,7 +11,7 @@ from bot.question import Question
 from tools.deployment import Deployment
 from tools.engine import Claim
 from tools.evidence import AnyProbe, Evidence, ask
-from tools.host import Host
+from tools.host import STOPPED, Host
 from tools.known import Known
 from tools.physics.headroom import headroom
 from tools.probes import PROBES
@@ -48,6 +48,10 @@ class Judged:
 Event = Asking | Learned | Judged
 
 
+def _never() -> bool:
+    return False
+
+
 def investigate(
     question: Question,
     planner: Planner,
@@ -55,19 +59,31 @@ def investigate(
     *,
     known: Sequence[Evidence] = (),
     bound_s: float = BOUND_S,
+    stopped: Callable[[], bool] = _never,
 ) -> Iterator[Event]:
-    """Ask until the planner knows enough or the bounds are reached, then judge all that was learned."""
+    """Ask until the planner knows enough or the bounds are reached, then judge all that was learned.
+
+    `known` looks are not asked again. `stopped` is looked at between rounds; who stops a round that
+    is under way closes the host as well. What a stop lost was never seen, and so is no look.
+    """
     evidence, started = list(known), monotonic()
     for _ in range(ROUNDS):
-        if monotonic() - started > bound_s or not (probes := planner.next(question, evidence)):
+        if stopped() or monotonic() - started > bound_s:
+            break
+        if not (probes := planner.next(question, evidence)):
             break
         yield Asking(tuple(probes))
-        looks = ask(host, probes, after=len(evidence))
+        looks = _answered(ask(host, probes, after=len(evidence)), len(evidence))
         evidence += looks
         yield from map(Learned, looks)
         if all(look.output is None or look.output.lost for look in looks):
             break  # nobody answers; asking more would only make the person wait
     yield conclude(question, evidence)
+
+
+def _answered(looks: Sequence[Evidence], after: int) -> list[Evidence]:
+    kept = [look for look in looks if not look.output or look.output.lost != STOPPED]
+    return [replace(look, id=f"E{number}") for number, look in enumerate(kept, start=after + 1)]
 
 
 def conclude(question: Question, looks: Sequence[Evidence]) -> Judged:

@@ -9,16 +9,12 @@ from collections.abc import Iterable, Sequence
 from bot import narrator
 from bot.investigate import Asking, Event, Judged
 from bot.narrator import Line
+from bot.narrator.forms import KNOWN_FORMS
 from bot.question import Question
 from bot.report import report
 from bot.terminal import Terminal
 from tools.engine import Claim
 from tools.evidence import Evidence
-
-_KNOWN_FORMS = (
-    "What I can read: serve logs of SGLang and vLLM, launch commands, nvidia-smi in every form, lspci -vv,"
-    " dmesg or journalctl -k, NCCL logs, nccl-tests, benchmark results, top, lscpu, numastat."
-)
 
 
 def follow(question: Question, host: str, events: Iterable[Event], *, as_json: bool) -> Judged:
@@ -61,7 +57,7 @@ def tell(
             if look.output is not None or isinstance(look.facts, Claim):
                 terminal.tell(narrator.look(look, of_file=host is None))
         if not any(look.facts for look in end.evidence):
-            terminal.tell([Line("said", _KNOWN_FORMS)])
+            terminal.tell([Line("said", KNOWN_FORMS)])
     _conclude(question, host, end, terminal, as_json=as_json)
     return end
 

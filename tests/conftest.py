@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,6 +19,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--update-golden", action="store_true", help="write the facts that today's parsers read"
     )
+    parser.addoption("--soak", action="store_true", help="run the slow suite of tests/soak alone")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    slow = "soak" in collection_path.parts
+    return True if slow and not config.getoption("--soak") else None
 
 
 @pytest.fixture(autouse=True)

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 LIMIT_S = 10.0
 MAX_BYTES = 1 << 20
+STOPPED = "stopped before this was answered"  # what `close` loses
 
 
 class Command(BaseModel):
@@ -115,4 +116,7 @@ class Host(Protocol):
         """Ask all in one batch, in one round trip where the host can; one output for each."""
 
     def close(self) -> None:
-        """End what is being asked, at once and from any thread; answers that came are kept."""
+        """End what is being asked, at once and from any thread.
+
+        Answers that came are kept, the others are lost as STOPPED. A later question is asked anew.
+        """

@@ -9,7 +9,7 @@ from bot.narrator.wording import raised, spaced
 from tools.judgement import RuledOut
 from tools.verdict import Interest
 
-_TOPICS = {
+TOPICS = {
     "cuda_graph_disabled": "CUDA graphs",
     "piecewise_graph_off": "Prefill graphs",
     "prefix_cache_off": "Prefix cache",
@@ -66,7 +66,7 @@ def not_the_cause(ruled_out: Sequence[RuledOut], asked: Interest) -> Iterator[Li
 def _topic(one: RuledOut, asked: Interest) -> str:
     cause = one.rule.cause
     found = next((name for name in (cause.id, cause.layer) if name in asked.suspects), "")
-    return _TOPICS.get(found, "")
+    return TOPICS.get(found, "")
 
 
 def _joined(sign: str, shown: Sequence[RuledOut]) -> str:

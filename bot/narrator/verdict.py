@@ -39,7 +39,7 @@ def verdict(judged: Verdict, asked: Interest | None = None) -> Iterator[Part]:
     if judged.headroom:
         yield from measured(judged.headroom)
     if best:
-        yield from _todo(best)
+        yield from todo(best)
     yield from _next(judged.next_test)
     yield from _also("Also found", _others(judged, best))
     yield from _also("True, and not the cause", judged.asides)
@@ -54,10 +54,10 @@ def _lead(judged: Verdict) -> str:
 
 
 def _cause(judged: Verdict, best: Confirmed) -> Iterator[Line]:
-    sure = f"Confidence {_sure(judged.confidence)}."
-    lead = " ".join(filter(None, (_lead(judged), _cost_in_short(best), sure)))
+    trust = f"Confidence {sure(judged.confidence)}."
+    lead = " ".join(filter(None, (_lead(judged), _cost_in_short(best), trust)))
     yield Line("verdict", lead, best.evidence)
-    told = "" if _in_the_table(best, judged.headroom) else _figures(best)
+    told = "" if _in_the_table(best, judged.headroom) else figures(best)
     if told:
         yield Line("text", f"In figures: {told}.")
     for quote in best.finding.quotes[:_QUOTES_SHOWN]:
@@ -77,7 +77,8 @@ def _others(judged: Verdict, best: Confirmed | None) -> tuple[Confirmed, ...]:
     return tuple(one for one in others if not (judged.headroom and one.category == "at_ceiling"))
 
 
-def _sure(confidence: float) -> str:
+def sure(confidence: float) -> str:
+    """Name a confidence in a word."""
     return "high" if confidence >= 0.85 else "medium" if confidence >= 0.65 else "low"
 
 
@@ -100,13 +101,15 @@ def _cost_in_short(found: Confirmed) -> str:
     return f"It costs {' and '.join(costs)}." if costs else ""
 
 
-def _figures(found: Confirmed) -> str:
+def figures(found: Confirmed) -> str:
+    """Tell what a finding costs, the largest loss first, and by what that is known."""
     losses = [f"{name} {percent(pct)}" for name, pct in _losses(found)]
     source = found.finding.effect.source
     return " and ".join(losses) + (f", by {source}" if losses and source else "")
 
 
-def _todo(found: Confirmed) -> Iterator[Line]:
+def todo(found: Confirmed) -> Iterator[Line]:
+    """Tell what to do about a finding, what that risks and how it is verified."""
     finding, cause = found.finding, found.rule.cause
     steps = [step for step in finding.remedy or cause.remedy if step != "none"]
     steps = [_NO_STEP.sub("Nothing needs repair", step) for step in steps]
@@ -127,5 +130,5 @@ def _also(heading: str, found: Sequence[Confirmed]) -> Iterator[Line]:
     if found:
         yield Line("heading", heading)
     for one in found:
-        cost = f" Cost: {told}." if (told := _figures(one)) else ""
+        cost = f" Cost: {told}." if (told := figures(one)) else ""
         yield Line("item", f"{spaced(one.finding.statement.rstrip('.'))}.{cost}", one.evidence)

@@ -14,7 +14,7 @@ from typing import IO, cast
 
 from tools.batch import Batch, Garbled, bootstrap, last_words
 from tools.errors import Unreachable
-from tools.host import Asks, Output
+from tools.host import STOPPED, Asks, Output
 
 PARTING_S = 1.0  # for the runner to end after its last answer
 SLACK_S = 10.0  # what a batch may take beyond its own bound before it is given up
@@ -26,14 +26,35 @@ class LocalHost:
     def __init__(self, name: str = "localhost", *, python: str = sys.executable) -> None:
         self.name = name
         self.python = python
+        self._guard = threading.Lock()
+        self._asking: set[subprocess.Popen[bytes]] = set()
+        self._stopped: set[subprocess.Popen[bytes]] = set()
+
+    def close(self) -> None:
+        """End what is being asked; the guard of each runner ends what it began."""
+        with self._guard:
+            self._stopped |= self._asking
+            for runner in self._asking:
+                runner.kill()
 
     def answer(self, probes: Sequence[Asks], /) -> Sequence[Output]:
         """Ask all at once, in a process of their own that ends when this one does."""
         if not probes:
             return []
         batch = Batch(probes)
+        with self._guard:
+            runner = self._start()
+            self._asking.add(runner)
         try:
-            runner = subprocess.Popen(  # noqa: S603  # a fixed text for an interpreter of the settings
+            return self._ask(runner, batch)
+        finally:
+            with self._guard:
+                self._asking.discard(runner)
+                self._stopped.discard(runner)
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        try:
+            return subprocess.Popen(  # noqa: S603  # a fixed text for an interpreter of the settings
                 bootstrap(self.python),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -45,6 +66,8 @@ class LocalHost:
             raise Unreachable(
                 f"{self.python} cannot be started on {self.name}: {why.strerror}"
             ) from None
+
+    def _ask(self, runner: subprocess.Popen[bytes], batch: Batch) -> Sequence[Output]:
         stdin = cast("IO[bytes]", runner.stdin)
         writer = threading.Thread(target=_write, args=(stdin, batch.payload()), daemon=True)
         with runner:
@@ -69,6 +92,8 @@ class LocalHost:
             lost = _read(batch, said, *streams)
         except Garbled as why:
             lost = str(why)
+        if lost and runner in self._stopped:
+            return batch.outputs(STOPPED)
         if lost and batch.silent:
             words = last_words(batch.noise, bytes(said))
             raise Unreachable(f"{self.python} on {self.name} cannot run what is asked: {words}")

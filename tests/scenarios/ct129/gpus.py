@@ -71,7 +71,7 @@ def look(free_gb: float) -> str:
 
 
 def watch() -> str:
-    """Return five seconds, in which a stream begins: it works at Gen1."""
+    """Return five seconds, in which a stream begins: it works at the generation of the story."""
     random = story.random()
     rows = []
     for tick in range(TICKS):
@@ -114,7 +114,7 @@ def _resting(at: float, index: int) -> list[Any]:
 def _working(at: float, index: int, tick: int, random: Any) -> list[Any]:
     warm = min(tick, 12)
     return [
-        round(at, 3), index, 1, 16, 2, 94, random.choice((81, 82, 83)), random.choice((1785, 1800, 1800)), 7601,
+        round(at, 3), index, story.LINK_GEN, 16, 2, 94, random.choice((81, 82, 83)), random.choice((1785, 1800, 1800)), 7601,
         round(random.uniform(243, 252) - 4 * index, 1), 46 + warm - 2 * index, 0,
         round(random.uniform(121, 139), 1), round(random.uniform(121, 139), 1),
     ]  # fmt: skip
@@ -205,7 +205,7 @@ def nvlinks() -> str:
     """Return what nvidia-smi says of cards without a bridge between them."""
     silent = "Unable to retrieve NVLink information as all links are inActive"
     cards = "\n".join(
-        f"GPU {n}: {story.GPU_NAME} (UUID: GPU-{n:08d}-0000-4000-8000-000000000129)\n{silent}"
+        f"GPU {n}: {story.GPU_NAME} (UUID: GPU-{n:08d}-0000-4000-8000-{story.SEED:012d})\n{silent}"
         for n in (0, 1)
     )
     return f"$ nvidia-smi nvlink -s\n{cards}\n\n$ nvidia-smi nvlink -e\n{cards}\n"

@@ -24,8 +24,9 @@ class Look:
 def all_looks() -> Iterator[Look]:
     """Return the looks: at rest first, then those over some seconds, under the load of one stream."""
     log, engine = serve_log.write()
+    tok_s = float(round(story.ACCEPT_LEN / story.STEP_MS * 1e3))
     yield Look("ReadLaunch", server.launch(), 0.19)
-    yield Look("ReadServerInfo", remote.allowed_info(server.server_info(55.0)), 0.11)
+    yield Look("ReadServerInfo", remote.allowed_info(server.server_info(tok_s)), 0.11)
     yield Look("ReadServerLog", remote.filtered_log(log, story.LOG_PATH), 0.61)
     yield Look("ReadModelConfig", server.model_config(), 0.17)
     yield Look("ReadSourceLines", server.source_lines(), 0.62)

@@ -6,6 +6,7 @@ import shlex
 import threading
 import time
 from collections.abc import Sequence
+from concurrent.futures import Future
 from contextlib import suppress
 from pathlib import Path
 from typing import Self
@@ -14,13 +15,18 @@ import paramiko
 
 from tools.batch import Batch, Garbled, bootstrap, last_words
 from tools.errors import Unreachable
-from tools.host import Asks, Output
+from tools.host import STOPPED, Asks, Output
 from tools.hosts.ssh.connection import CONNECT_S, Connection
 from tools.hosts.ssh.route import Route, resolve
 
 SLACK_S = 15.0  # what a batch may take beyond its own bound before it is given up
 TICK_S = 0.5  # how often a silent line is looked at
+BEAT_S = 0.1  # how often who waits for a connection looks whether it was stopped
 OPEN_WAITS_S = (0.02, 0.1, 0.5, 0.0)  # a session that ended counts against MaxSessions for a moment
+
+
+class _Stopped(Unreachable):
+    """Somebody closed the host while it was asked."""
 
 
 class SshHost:
@@ -51,6 +57,8 @@ class SshHost:
         self._connect_s = connect_s
         self._connection: Connection | None = None
         self._turn = threading.Lock()
+        self._closed = 0  # how often; a question is stopped when this moves while it is asked
+        self._guard = threading.Lock()
 
     def __enter__(self) -> Self:
         return self
@@ -65,38 +73,78 @@ class SshHost:
         )
 
     def close(self) -> None:
-        """End the connection; the next question opens another."""
-        if self._connection:
-            self._connection.close()
-            self._connection = None
+        """End what is being asked and the connection; the next question opens another."""
+        with self._guard:
+            self._closed += 1
+        self._drop()
 
     def connect(self) -> Connection:
         """Return the connection, made anew where there is none or it was lost."""
-        if self._connection is None or not self._connection.alive:
-            self.close()
-            self._connection = Connection(self.route(), connect_s=self._connect_s)
-        return self._connection
+        return self._connected(self._closed)
 
     def answer(self, probes: Sequence[Asks], /) -> Sequence[Output]:
         """Ask all in one batch; answers that came before a loss are kept."""
         if not probes:
             return []
+        begun, batch = self._closed, Batch(probes)
         with self._turn:
-            batch = Batch(probes)
-            with self._session() as session:
-                return self._converse(session, batch)
+            try:
+                with self._session(begun) as session:
+                    return self._converse(session, batch, begun)
+            except _Stopped:
+                return batch.outputs(STOPPED)
 
-    def _session(self) -> paramiko.Channel:
+    def _drop(self) -> None:
+        with self._guard:
+            connection, self._connection = self._connection, None
+        if connection:
+            connection.close()
+
+    def _connected(self, begun: int) -> Connection:
+        """Wait for a connection that is made beside, so that a stop need not wait for it."""
+        self._insist(begun)
+        connection = self._connection
+        if connection and connection.alive:
+            return connection
+        self._drop()
+        made: Future[Connection] = Future()
+        threading.Thread(target=self._make, args=(made, begun), daemon=True).start()
+        while not made.done():
+            with suppress(TimeoutError):
+                made.exception(BEAT_S)
+            self._insist(begun)
+        return made.result()
+
+    def _make(self, made: Future[Connection], begun: int) -> None:
+        try:
+            connection = Connection(self.route(), connect_s=self._connect_s)
+        except BaseException as why:  # noqa: BLE001  # whoever waits for it raises it
+            made.set_exception(why)
+            return
+        with self._guard:
+            stopped = self._closed != begun
+            if not stopped:
+                self._connection = connection
+        if stopped:
+            connection.close()
+        made.set_result(connection)
+
+    def _insist(self, begun: int) -> None:
+        if self._closed != begun:
+            raise _Stopped(STOPPED)
+
+    def _session(self, begun: int) -> paramiko.Channel:
         """Open a session; a connection that was lost while idle is made anew, once."""
         for wait_s in OPEN_WAITS_S:
-            connection = self.connect()
+            connection = self._connected(begun)
             try:
                 session = connection.transport.open_session(timeout=self._connect_s)
                 session.exec_command(self._line)
             except paramiko.ChannelException:
                 time.sleep(wait_s)
             except (paramiko.SSHException, EOFError, OSError):
-                self.close()
+                self._insist(begun)
+                self._drop()
             else:
                 return session
         raise Unreachable(
@@ -104,17 +152,19 @@ class SshHost:
             "or it allows none"
         )
 
-    def _converse(self, session: paramiko.Channel, batch: Batch) -> Sequence[Output]:
+    def _converse(self, session: paramiko.Channel, batch: Batch, begun: int) -> Sequence[Output]:
         said = bytearray()
         session.settimeout(self._connect_s)
         try:
             with suppress(OSError):  # it has ended already; what it said tells why
                 session.sendall(batch.payload())
             lost = self._read(session, batch, said)
+            self._insist(begun)
             session.status_event.wait(TICK_S)  # its end frees the place that MaxSessions counts
         except Garbled as why:
             lost = str(why)
         except OSError:
+            self._insist(begun)
             lost = self._gone
         if lost and batch.silent and lost != self._gone:
             raise Unreachable(self._why_silent(session, batch, bytes(said)))

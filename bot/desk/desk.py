@@ -1,0 +1,176 @@
+"""Hears what people say and decides: refuse, help, join, queue, answer. It never does the work itself."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+
+from bot.access import Access, Asker, Groups
+from bot.audience import Audience
+from bot.desk import words
+from bot.desk.books import Books, Place
+from bot.desk.followups import FollowupsIn
+from bot.desk.intake import Asked, Intake, Names
+from bot.desk.message import Message
+from bot.desk.presses import Presses, proposal
+from bot.desk.sayings import Sayings
+from bot.desk.stopping import Stopping
+from bot.desk.thread import WHICH, Thread
+from bot.desk.wish import Wish, wish
+from bot.letter import Button
+from bot.narrator import Line
+from bot.settings import Settings
+from bot.store import Run, Store
+from tools.errors import ToolsError
+
+Enqueue = Callable[[Run], None]
+_LOG = logging.getLogger("perfsleuth.desk")
+
+
+class Desk:
+    """Sync, and called from several threads. What one call decides is one transaction, made once.
+
+    A call that was cut off may be made again: what it decided stands, and only what it could not
+    hand on is handed on. Raises StoreError, and what `groups` raises where people are unknown.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        settings: Settings,
+        enqueue: Enqueue,
+        groups: Groups,
+        audience: Audience,
+        *,
+        names: Names = lambda _user: "",
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self._store, self._settings = store, settings
+        self._enqueue, self._audience = enqueue, audience
+        self._access = Access(settings, groups)
+        self._books = Books(store)
+        self._intake = Intake(store, settings, self._books, names, now)
+        self._stopping = Stopping(store, self._books)
+        self._presses = Presses(store, self._books, self._intake, self._stopping)
+        self._followups = FollowupsIn(store, settings, self._books, self._intake)
+        self._sayings = Sayings(store, settings, self._access, now)
+
+    def hear(self, message: Message, incoming_id: str) -> None:
+        """Decide what becomes of a message. Nothing, where it is not meant for us."""
+        thread = Thread.of(self._store.runs.in_thread(message.channel, message.thread))
+        meant = wish(message, thread, tuple(self._settings.hosts))
+        if meant.act == "silent":
+            return
+        _LOG.debug("%s tells of %s: %s", incoming_id, message.key, meant.act)
+        place = Place(message.user, message.channel, message.thread)
+        refusal = self._refusal(place, meant, thread)
+        said = [words.line(refusal)] if refusal else self._sayings.on(meant, place, thread)
+        with self._deciding(message.key) as decided:
+            if decided is None:
+                return
+            if said:
+                self._books.say(place, message.key, said)
+                outcome = "refused" if refusal else "answered"
+                self._books.note(place, meant.act, message.text, outcome)
+            else:
+                decided += self._decide(message, meant, place, thread)
+
+    def press(
+        self,
+        button: Button,
+        run_id: int,
+        user: str,
+        channel: str,
+        thread: str,
+        incoming_id: str,
+        *,
+        right: bool | None = None,
+        reason: str = "",
+    ) -> None:
+        """Decide what becomes of a click; who clicks is authorised anew."""
+        run = self._store.runs.get(run_id)
+        if run is None:
+            return
+        place = Place(user, channel, thread)
+        refusal = self._access.refusal(Asker(user, channel), run.host)
+        proposed: Sequence[Line] = ()
+        if button == "propose" and not refusal:
+            approvers = len(self._access.approvers(run.host)) if run.host else 0
+            proposed = proposal(self._store, self._settings, run, approvers)
+        with self._deciding(incoming_id) as decided:
+            if decided is None:
+                return
+            if refusal:
+                self._books.say(place, incoming_id, [words.line(refusal)], alone=True)
+            else:
+                decided += self._presses.press(
+                    button, run, place, incoming_id, right=right, reason=reason, proposed=proposed
+                )
+            outcome = "refused" if refusal else "done"
+            self._books.note(place, f"press {button}", f"run {run_id} {reason}", outcome, run.host)
+
+    def stop(self, channel: str, thread: str, user: str, incoming_id: str) -> None:
+        """Stop what runs in a thread, by the platform's own Stop."""
+        place = Place(user, channel, thread)
+        refusal = self._access.refusal(Asker(user, channel))
+        with self._deciding(incoming_id) as decided:
+            if decided is None:
+                return
+            if refusal:
+                self._books.say(place, incoming_id, [words.line(refusal)], alone=True)
+                self._books.note(place, "stop", thread, "refused")
+                return
+            open_runs = Thread.of(self._store.runs.in_thread(channel, thread)).runs
+            decided += self._stopping.stop([run for run in open_runs if not run.ended], place)
+
+    def _refusal(self, place: Place, meant: Wish, thread: Thread) -> str | None:
+        """Ask the inventory, before the transaction: the workspace may have to be asked as well."""
+        asker = Asker(place.user, place.channel)
+        hosts = set(meant.hosts if meant.act in ("look", "again") else ())
+        if meant.act in ("followup", "files", "stop") and thread.host:
+            hosts.add(thread.host)
+        if meant.intent and meant.intent.host:
+            hosts.add(meant.intent.host)
+        refused = (self._access.refusal(asker, host) for host in sorted(hosts))
+        return self._access.refusal(asker) or next(filter(None, refused), None)
+
+    def _decide(self, message: Message, meant: Wish, place: Place, thread: Thread) -> Sequence[Run]:
+        asked = Asked(place, message.key, meant.text, message.model_dump_json(), meant.port)
+        match meant.act:
+            case "look":
+                return self._intake.hosts(asked, meant.hosts)
+            case "again":
+                return self._presses.again(asked, thread, meant.hosts[0])
+            case "followup" if meant.intent:
+                return self._followups.accept(asked, meant.intent, thread)
+            case "files":
+                about = thread.about.id if thread.about else None
+                count = len(message.files) + len(message.pasted)
+                return self._intake.files(replace(asked, about=about), count)
+            case "stop":
+                return self._stopping.stop([run for run in thread.runs if not run.ended], place)
+            case _:
+                self._intake.which(asked, WHICH)
+        return ()
+
+    @contextmanager
+    def _deciding(self, name: str) -> Iterator[list[Run] | None]:
+        """Give a list to put accepted runs into, or None where it was decided before."""
+        decided: list[Run] = []
+        with self._store.together():
+            first = self._books.first(name)
+            yield decided if first else None
+        for run in decided if first else self._left_over(name):
+            try:
+                self._enqueue(run)
+            except ToolsError as why:
+                _LOG.warning("run %d is accepted and not enqueued yet: %s", run.id, why)
+        self._audience.letters()
+
+    def _left_over(self, name: str) -> list[Run]:
+        """Return what was accepted for this before and may never have been handed on."""
+        runs = self._store.runs.open()
+        return [run for run in runs if run.state == "waiting" and run.key.split("#")[0] == name]

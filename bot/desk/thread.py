@@ -1,0 +1,63 @@
+"""What happened in a thread so far, as far as it matters to what is said next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bot.store import Run
+
+WHICH = "which host?"  # the headline of a question that named no host
+
+
+@dataclass(frozen=True)
+class Thread:
+    """All runs of a thread, oldest first."""
+
+    runs: tuple[Run, ...] = ()
+
+    @classmethod
+    def of(cls, runs: Sequence[Run]) -> Thread:
+        """Take the runs of a thread."""
+        return cls(tuple(runs))
+
+    @property
+    def known(self) -> bool:
+        """Say whether anything was asked here."""
+        return bool(self.runs)
+
+    @property
+    def open(self) -> Run | None:
+        """Return the newest work that waits, joins or runs."""
+        return next((run for run in reversed(self.runs) if not run.ended), None)
+
+    @property
+    def looking(self) -> Run | None:
+        """Return the newest work that will end in a verdict."""
+        found = (run for run in reversed(self.runs) if not run.ended and run.kind != "followup")
+        return next(found, None)
+
+    @property
+    def about(self) -> Run | None:
+        """Return the newest verdict, which a follow-up means."""
+        return next((run for run in reversed(self.runs) if run.ended and run.category), None)
+
+    @property
+    def host(self) -> str | None:
+        """Return the host that was spoken of last."""
+        return next((run.host for run in reversed(self.runs) if run.host), None)
+
+    @property
+    def unnamed(self) -> Run | None:
+        """Return the question that waits for the name of its host."""
+        last = self.runs[-1] if self.runs else None
+        return last if last and last.ended and last.headline == WHICH else None
+
+    def asked_of(self, host: str) -> Run | None:
+        """Return the newest question about a host, for who wants it looked at again."""
+        of_host = (
+            run
+            for run in reversed(self.runs)
+            if run.kind == "host" and (run.host or "").lower() == host.lower()
+        )
+        return next(of_host, None)

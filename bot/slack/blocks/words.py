@@ -1,0 +1,66 @@
+"""What the bot says of itself: its greeting, its help, and what one may ask to begin with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bot.narrator import Line
+
+_NAMED = 12  # hosts that are listed; more would be a wall
+_PROMPTS = 4  # https://docs.slack.dev/reference/methods/assistant.threads.setSuggestedPrompts
+_NOBODY = "gpu-1"
+
+
+def greeting(hosts: Sequence[str]) -> tuple[Line, ...]:
+    """Say hello where a person opens a conversation with the bot."""
+    first = hosts[0] if hosts else _NOBODY
+    return (
+        Line(
+            "text",
+            "Ask me why an LLM server is slow. I look at the host myself, read-only, show each look as it comes in, "
+            "and say what is proven, what it costs, what to do, and what I could not see.",
+        ),
+        Line("text", f"Like: “{first} does 55 tok/s, it was 70. CUDA graphs? NCCL?”"),
+        *_known(hosts),
+    )
+
+
+def help_parts(hosts: Sequence[str]) -> tuple[Line, ...]:
+    """Say what can be asked, and how."""
+    first = hosts[0] if hosts else _NOBODY
+    return (
+        Line("lead", "I find out why an LLM server is slow, and prove it."),
+        Line("item", f"Ask in your own words: “why is {first} slow?”, “{first} does 55 tok/s, it was 70”."),
+        Line("item", "Give me files or paste a log: “what is wrong with this log?”"),
+        Line(
+            "item",
+            "Ask on in the thread: “why not NCCL?”, “what about GPU 1?”, “what if we had NVLink?”, "
+            "“show me the log lines”, “check again”.",
+        ),
+        Line("item", "Say “stop”, or press Stop: I end what I started on the host and say what I learned so far."),
+        Line("item", "`/perf ask …`, `/perf hosts`, `/perf health`, `/perf help` work in every channel that I am in."),
+        Line("text", "I only read. I change nothing on a host, and what I print holds no secrets."),
+        *_known(hosts),
+    )  # fmt: skip
+
+
+def prompts(hosts: Sequence[str]) -> list[dict[str, str]]:
+    """Return what Slack suggests in a new conversation: a title to press, and what it says."""
+    made = [{"title": f"Why is {one} slow?", "message": f"Why is {one} slow?"} for one in hosts[:2]]
+    made.append(
+        {"title": "What is wrong with this log?", "message": "What is wrong with this log?"}
+    )
+    made.append({"title": "What can I ask?", "message": "help"})
+    return made[:_PROMPTS]
+
+
+def _known(hosts: Sequence[str]) -> tuple[Line, ...]:
+    if not hosts:
+        return (
+            Line(
+                "text",
+                "No host is set up yet; whoever runs me lists them in hosts.toml. Files I can read already.",
+            ),
+        )
+    more = f" and {len(hosts) - _NAMED} more" if len(hosts) > _NAMED else ""
+    return (Line("text", f"Hosts I know: {', '.join(hosts[:_NAMED])}{more}."),)

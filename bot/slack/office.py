@@ -1,0 +1,169 @@
+"""All parts of the bot in Slack, opened in their order, drained and closed in the other."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from bot.access import Access
+from bot.audience import Audience
+from bot.desk.desk import Desk
+from bot.jobs import Jobs
+from bot.reach import reach
+from bot.settings import Service, Settings
+from bot.slack.app import build
+from bot.slack.catch_up import CatchUp
+from bot.slack.courier import Courier
+from bot.slack.ears import Ears
+from bot.slack.files import fetcher
+from bot.slack.front import Front
+from bot.slack.groups import SlackGroups
+from bot.slack.home import Home
+from bot.slack.http import Http
+from bot.slack.intake import Intake
+from bot.slack.introduce import client_of
+from bot.slack.perf import Perf
+from bot.slack.postman import Postman
+from bot.slack.reason import Reasons
+from bot.slack.seen_by import SeenBy
+from bot.slack.socket import Socket
+from bot.slack.tending import reconcile, tend
+from bot.slack.trail import Trails
+from bot.slack.us import Us
+from bot.slack.wire import Wire
+from bot.store import Store
+from bot.work.work import Work
+from tools.host import Host
+
+FLUSH_S = 5.0  # for what is ready to be said when the bot ends
+Reach = Callable[[str, Settings], Host]
+Watched = Callable[[Audience], Audience]
+
+
+def as_it_is(audience: Audience) -> Audience:
+    """Let whoever watches see at once what happens."""
+    return audience
+
+
+@dataclass
+class Office:
+    """What must be stopped in order. `close` runs once, after `drain` or without it."""
+
+    store: Store
+    jobs: Jobs
+    courier: Courier
+    intake: Intake
+    front: Front
+    door: Socket | Http
+    trails: Trails
+    wire: Wire
+    tasks: list[asyncio.Task[None]]
+
+    @property
+    def mode(self) -> str:
+        """Say how it listens."""
+        return "Socket Mode" if isinstance(self.door, Socket) else f"HTTP on port {self.door.port}"
+
+    async def until(self, stop: asyncio.Event) -> None:
+        """Return when `stop` is set; raise what ended a part that should never end."""
+        stopped = asyncio.create_task(stop.wait())
+        try:
+            done, _ = await asyncio.wait(
+                {stopped, *self.tasks}, return_when=asyncio.FIRST_COMPLETED
+            )
+            for task in done - {stopped}:
+                task.result()
+        finally:
+            stopped.cancel()
+
+    async def drain(self, within_s: float) -> bool:
+        """Take nothing more, let what runs end, say what is ready. False: something was cut short."""
+        await self.intake.close()
+        await self.door.close()
+        await self.front.close()
+        drained = await asyncio.to_thread(self.jobs.drain, within_s)
+        await self.courier.flush(FLUSH_S)
+        return drained
+
+
+async def open_office(
+    known: Settings,
+    service: Service,
+    us: Us,
+    address: tuple[str, int] | None,
+    opened: AsyncExitStack,
+    *,
+    host_of: Reach = reach,
+    watched_by: Watched = as_it_is,
+) -> Office:
+    """Open everything and begin to work; what `opened` holds closes it again.
+
+    `address` is where signed HTTP requests are taken, None for Socket Mode. Raises StoreError,
+    JobsError or HttpError with one sentence.
+    """
+    loop = asyncio.get_running_loop()
+    opening = partial(Store.open, service.database_url, executor=service.executor)
+    store = await asyncio.to_thread(opening)
+    opened.callback(store.close)
+    wire = Wire(client_of(service))
+    opened.push_async_callback(wire.close)
+    wakers: list[Callable[[], None]] = []
+
+    def wake() -> None:
+        for waker in wakers:
+            waker()
+
+    trails = Trails(store, wire, team=us.team, wake=wake)
+    opened.push_async_callback(trails.close)
+    groups = SlackGroups(wire, us, loop)
+    work = Work(
+        store, known, watched_by(trails), host_of, fetch=fetcher(wire, loop), names=groups.name
+    )
+    courier = Courier(Postman(store, wire, trails, work.content), store.letters)
+    wakers.append(courier.wake)
+    jobs = Jobs(service, known.limits, work.carry_out)
+    await asyncio.to_thread(jobs.launch)
+    opened.callback(jobs.close)
+    work.enqueue = jobs.enqueue
+    desk = Desk(store, known, jobs.enqueue, groups, trails, names=groups.name)
+    seen_by = SeenBy(store, known, Access(known, groups))
+    home = Home(store, wire, seen_by, known)
+    front = Front(store, desk, wire, home, wake, learn=groups.learn)
+    ears = await asyncio.to_thread(Ears, store)
+    intake = Intake(store, us, ears, front.apologise)
+    app = build(service, us, intake, front, Perf(seen_by, known), Reasons(wire))
+    catch_up = CatchUp(store, wire, us, intake, ears, front.handle)
+    door = _door(app, service, address, catch_up)
+    tasks: list[asyncio.Task[None]] = []
+    opened.push_async_callback(_ended, tasks)
+    office = Office(store, jobs, courier, intake, front, door, trails, wire, tasks)
+    for work_of in (courier.run(), catch_up.run(), tend(store, jobs, front, ears)):
+        tasks.append(_begun(work_of))
+    await asyncio.to_thread(reconcile, store, jobs)
+    await door.open()
+    catch_up.want()
+    await front.again(older_than_s=0)
+    return office
+
+
+def _door(
+    app: Any, service: Service, address: tuple[str, int] | None, catch_up: CatchUp
+) -> Socket | Http:
+    if address is not None:
+        return Http(app, *address)
+    token = service.app_token.get_secret_value() if service.app_token else ""
+    return Socket(app, token, catch_up.want)
+
+
+def _begun(work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+    return asyncio.create_task(work)
+
+
+async def _ended(tasks: list[asyncio.Task[None]]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)

@@ -1,0 +1,104 @@
+"""Carries out what was accepted, in a worker thread: it goes on after a restart and always ends in a letter."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+from bot.audience import Audience
+from bot.letter import Attached
+from bot.reach import reach
+from bot.settings import Settings
+from bot.store import Run, Store, StoreError
+from bot.work import told
+from bot.work.content import Content
+from bot.work.ends import End, Ends
+from bot.work.fetched import Fetch, nothing
+from bot.work.files import Files
+from bot.work.followups import Followups
+from bot.work.hosts import Hosts, Names, Reach
+from bot.work.stops import Stops
+from tools.errors import ToolsError
+
+RESTARTS = 5  # a run that ended the process that often is not begun once more
+_LOG = logging.getLogger("perfsleuth.work")
+
+
+def _unnamed(_user: str) -> str:
+    return ""
+
+
+class Work:
+    """All that needs time. `carry_out` may be called again for the same run, at any moment.
+
+    `host_of` reaches a host by its name, `fetch` brings the files of a message, `names` tells what
+    people call a user. `enqueue` takes the follow-ups that waited for a run; it is set once there
+    are jobs.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        settings: Settings,
+        audience: Audience,
+        host_of: Reach = reach,
+        *,
+        fetch: Fetch = nothing,
+        names: Names = _unnamed,
+    ) -> None:
+        self._store = store
+        self._ends = Ends(store, audience)
+        self._content = Content(store, settings)
+        stops = Stops(store)
+        self._files = Files(store, settings, audience, self._ends, fetch)
+        self._kinds = {
+            "host": Hosts(store, settings, audience, self._ends, stops, host_of, names).carry_out,
+            "files": self._files.carry_out,
+            "followup": Followups(store, settings, self._ends, stops, host_of, names).carry_out,
+        }
+
+    @property
+    def enqueue(self) -> Callable[[Run], None]:
+        """Take a run that may begin now."""
+        return self._ends.enqueue
+
+    @enqueue.setter
+    def enqueue(self, enqueue: Callable[[Run], None]) -> None:
+        self._ends.enqueue = enqueue
+
+    def fetch_with(self, fetch: Fetch) -> None:
+        """Bring the files of messages in this way from now on."""
+        self._files.fetch = fetch
+
+    def carry_out(self, run_id: int) -> None:
+        """Do one run to its end. Raises StoreError where even its end cannot be written."""
+        run = self._store.runs.begin(run_id)
+        if run is None:
+            return  # it has ended, or waits for another
+        if run.restarts >= RESTARTS:
+            self._fail(
+                run, "I began this several times, and each time it ended me. I leave it now."
+            )
+            return
+        try:
+            self._kinds[run.kind](run)
+        except StoreError:
+            raise
+        except ToolsError as why:
+            self._fail(run, str(why))
+        except Exception as why:  # noqa: BLE001 - a person waits: whatever happened, the thread gets its end
+            kind = type(why).__name__
+            _LOG.error(
+                "run %d fell over %s", run.id, kind, exc_info=_LOG.isEnabledFor(logging.DEBUG)
+            )
+            self._fail(run, f"A fault of mine ended this ({kind}). My log has the place.")
+
+    def content(self, attached: Attached) -> bytes | None:
+        """Return the bytes of a file that a letter carries; None where there are none."""
+        return self._content.of(attached)
+
+    def _fail(self, run: Run, sentence: str) -> None:
+        again = "Please ask again, or tell whoever runs me."
+        self._ends.end(
+            run, lambda one: End(one, "failed", [told.trouble_letter(one, sentence, again)])
+        )

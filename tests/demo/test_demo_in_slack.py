@@ -1,0 +1,197 @@
+"""The demo as a stranger meets it: the real bot in a pretend Slack, in a real browser."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from bot.demo import slack
+from tests.demo.browser import Browser
+
+ROOT = Path(__file__).parents[2]
+VERDICT = "#thread [data-action=check_again]"
+ARTICLES = "[...document.querySelectorAll('#thread article')].map(one => one.innerText)"
+LINK_LOG = (
+    "LnkCap: Port #0, Speed 16GT/s, Width x16\nLnkSta: Speed 2.5GT/s (downgraded), Width x16\n"
+)
+
+
+@asynccontextmanager
+async def demo(home: Path, *, pace: float = 0.3) -> AsyncIterator[Browser]:
+    stop, up = asyncio.Event(), asyncio.get_running_loop().create_future()
+    running = asyncio.create_task(slack.run(0, stop, up.set_result, pace))
+    await asyncio.wait({running, up}, return_when=asyncio.FIRST_COMPLETED)
+    if running.done():
+        running.result()
+    async with Browser(home) as browser:
+        try:
+            await browser.looks(1400, 1000)
+            await browser.open(up.result())
+            await browser.until("document.querySelector('.chip')")
+            yield browser
+            assert not browser.faults
+            assert all(
+                url.startswith((up.result(), "about:", "blob:", "data:")) for url in browser.reached
+            )
+        finally:
+            stop.set()
+            await asyncio.wait_for(running, 30)
+
+
+async def _said(browser: Browser, word: str, after: int = 0) -> str:
+    """Wait for a message of the thread with this word, from the given one on."""
+    await browser.until(f"{ARTICLES}.slice({after}).some(text => text.includes({word!r}))", 40)
+    texts = await browser.value(f"{ARTICLES}.slice({after})")
+    return next(text for text in texts if word in text)
+
+
+async def _replies(browser: Browser) -> int:
+    return int(await browser.value(f"{ARTICLES}.length"))
+
+
+def test_a_question_is_answered_and_its_buttons_are_alive(
+    chromium_home: Path, tmp_path: Path
+) -> None:
+    async def whole() -> None:
+        async with demo(chromium_home) as browser:
+            await browser.screenshot(tmp_path / "start.png")
+            await browser.click(".chip")
+            await browser.until("document.querySelector('#thread .task')", 20)
+            await browser.screenshot(tmp_path / "looking.png")
+            await browser.until(f"document.querySelector({VERDICT!r})", 60)
+            verdict = await _said(browser, "Hardware:")
+            assert "Gen1" in verdict
+            assert "It will not be 70" in verdict
+            await browser.screenshot(tmp_path / "verdict.png")
+
+            before = await _replies(browser)
+            await browser.click("#thread .chip")
+            assert "NCCL" in await _said(browser, "NCCL", before + 1)
+
+            before = await _replies(browser)
+            await browser.click("#thread [data-action=show_evidence]")
+            await browser.until(
+                "document.querySelector('#thread .snippet .snippet-more:not([hidden])')", 40
+            )
+            await browser.screenshot(tmp_path / "evidence.png")
+
+            before = await _replies(browser)
+            await browser.click(VERDICT)
+            await _said(browser, "Looking at CT129", before)
+            await browser.until(f"document.querySelectorAll({VERDICT!r}).length === 2", 60)
+            await browser.screenshot(tmp_path / "again.png")
+
+            await browser.click("#thread [data-action='right:down']")
+            await browser.until("document.querySelector('#modal[open] textarea')")
+            await browser.type("#modal textarea", "it was the riser")
+            await browser.screenshot(tmp_path / "modal.png")
+            await browser.click("#modal .primary")
+            await browser.until("!document.querySelector('#modal[open]')")
+
+            await browser.press("Escape")
+            await browser.click("[data-place=home]")
+            await browser.until("document.querySelector('.home')?.innerText.includes('CT129')")
+            await browser.screenshot(tmp_path / "home.png")
+
+    asyncio.run(whole())
+
+
+def test_a_log_that_is_uploaded_is_judged(chromium_home: Path, tmp_path: Path) -> None:
+    async def whole() -> None:
+        log = tmp_path / "riser.txt"
+        log.write_text(LINK_LOG)
+        async with demo(chromium_home) as browser:
+            await browser.choose_files("#main input[type=file]", log)
+            await browser.until("document.querySelector('.attached-file')")
+            await browser.type("#main .writing", "@perfsleuth what is wrong with this?")
+            await browser.press("Enter")
+            assert "Gen1" in await _said(browser, "Not decided")
+            await browser.screenshot(tmp_path / "log.png")
+
+    asyncio.run(whole())
+
+
+def test_stop_ends_it_and_says_what_was_learned(chromium_home: Path, tmp_path: Path) -> None:
+    async def whole() -> None:
+        async with demo(chromium_home, pace=4.0) as browser:
+            await browser.click(".chip")
+            await browser.until("document.querySelector('#thread .task.complete')", 30)
+            asked_at = time.monotonic()
+            await browser.click("#thread [data-action=stop]")
+            await _said(browser, "Stopped")
+            assert time.monotonic() - asked_at < 10
+            await browser.screenshot(tmp_path / "stopped.png")
+
+    asyncio.run(whole())
+
+
+def test_a_direct_message_and_a_command_are_answered(chromium_home: Path, tmp_path: Path) -> None:
+    async def whole() -> None:
+        async with demo(chromium_home, pace=0) as browser:
+            await browser.type("#main .writing", "/perf hosts")
+            await browser.press("Enter")
+            await browser.until("document.querySelector('.ephemeral')?.innerText.includes('CT130')")
+            await browser.click("[data-place^=D]")
+            await browser.until("document.querySelector('#thread .chip')", 20)
+            await browser.screenshot(tmp_path / "assistant.png")
+            await browser.type("#thread .writing", "is anything wrong with CT130?")
+            await browser.press("Enter")
+            await browser.until(f"document.querySelector({VERDICT!r})", 60)
+
+    asyncio.run(whole())
+
+
+def test_the_command_serves_the_page_until_it_is_told_to_end() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-P", "-m", "bot", "demo", "--slack"],
+        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "PYTHONPATH": str(ROOT)},
+    ) as running:  # fmt: skip
+        assert running.stdout is not None
+        try:
+            assert running.stdout.readline().startswith("A pretend Slack is at http://127.0.0.1:")
+            running.send_signal(signal.SIGINT)
+            said, complaints = running.communicate(timeout=30)
+        finally:
+            running.kill()
+    assert running.returncode == 0
+    assert said.endswith("The demo is over; nothing of it is kept.\n")
+    assert complaints == ""
+
+
+@pytest.mark.parametrize("arguments", [("--slack", "--json"), ("--port", "8080")])
+def test_options_that_do_not_go_together_are_status_2(arguments: tuple[str, ...]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "bot", "demo", *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 2
+
+
+def test_a_port_that_is_taken_is_one_sentence() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        done = subprocess.run(
+            [sys.executable, "-P", "-m", "bot", "demo", "--slack", "--port", port],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert done.stderr.strip().splitlines() == [
+        f"perfsleuth: Port {port} is taken: choose another with --port."
+    ]

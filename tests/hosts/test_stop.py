@@ -1,0 +1,108 @@
+"""A host that is closed while it is asked: what came is kept, nothing there lives on, it can be asked again."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.hosts.asks import Ask
+from tests.lab.sshd import Lab, alive, wait_for
+from tools.host import STOPPED, Host, Output
+from tools.hosts.local import LocalHost
+from tools.hosts.replay import ReplayHost
+from tools.hosts.ssh import SshHost
+
+AT_ONCE_S = 3.0  # of the 5 s that a stop may take; mostly it is some 20 ms
+QUICK = Ask("echo", "quick")
+
+
+@pytest.fixture(params=["ssh", "local"])
+def own_host(request: pytest.FixtureRequest, lab: Lab) -> Iterator[Host]:
+    host = SshHost("lab", config_file=lab.config) if request.param == "ssh" else LocalHost()
+    yield host
+    host.close()
+
+
+class Asking:
+    """A batch that is being asked in a thread of its own, and what came of it."""
+
+    def __init__(self, host: Host, *asks: Ask) -> None:
+        self.outputs: Sequence[Output] = ()
+        self._host, self._asks = host, asks
+        self._thread = threading.Thread(target=self._ask, daemon=True)
+        self._thread.start()
+
+    def _ask(self) -> None:
+        self.outputs = self._host.answer(self._asks)
+
+    def end(self) -> float:
+        """Wait for the end and return how many seconds it took."""
+        began = time.monotonic()
+        self._thread.join(20)
+        assert not self._thread.is_alive(), "who asks was never let go"
+        return time.monotonic() - began
+
+
+def slow(note: Path) -> Ask:
+    text = f"trap '' TERM HUP INT; sleep 300 & echo $! > {note}.child; echo $$ > {note}; wait; sleep 300"
+    return Ask("sh", "-c", text, limit_s=100)
+
+
+def pids(note: Path) -> list[int]:
+    wait_for(lambda: note.exists() and note.read_text().strip(), f"nobody wrote {note}")
+    return [int(note.read_text()), int(Path(f"{note}.child").read_text())]
+
+
+def test_a_stop_keeps_what_came_and_leaves_nothing_behind(own_host: Host, tmp_path: Path) -> None:
+    asking = Asking(own_host, QUICK, slow(tmp_path / "note"))
+    numbers = pids(tmp_path / "note")
+    time.sleep(0.5)  # until the quick answer has crossed the line
+    assert all(map(alive, numbers))
+    own_host.close()
+    assert asking.end() < AT_ONCE_S
+    wait_for(lambda: not any(map(alive, numbers)), "a process lives on after the stop", 5.0)
+    assert [(output.stdout, output.lost) for output in asking.outputs] == [
+        ("quick\n", ""),
+        ("", STOPPED),
+    ]
+
+
+def test_who_was_stopped_can_be_asked_again(own_host: Host, tmp_path: Path) -> None:
+    asking = Asking(own_host, slow(tmp_path / "note"))
+    pids(tmp_path / "note")
+    own_host.close()
+    own_host.close()
+    asking.end()
+    assert own_host.answer([QUICK])[0].stdout == "quick\n"
+
+
+def test_those_who_wait_for_their_turn_are_stopped_too(lab: Lab, tmp_path: Path) -> None:
+    with SshHost("lab", config_file=lab.config) as host:
+        first = Asking(host, slow(tmp_path / "note"))
+        pids(tmp_path / "note")
+        second = Asking(host, QUICK)
+        time.sleep(0.2)
+        host.close()
+        assert first.end() + second.end() < AT_ONCE_S
+        assert second.outputs[0].lost == STOPPED
+
+
+def test_a_host_that_never_greets_holds_nobody_who_stops() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        host = SshHost("127.0.0.1", port=silent.getsockname()[1], config_file=Path("/dev/null"))
+        asking = Asking(host, QUICK)
+        time.sleep(0.5)
+        host.close()
+        assert asking.end() < AT_ONCE_S
+        assert asking.outputs[0].lost == STOPPED
+
+
+def test_a_host_that_nobody_asks_can_be_closed(own_host: Host) -> None:
+    own_host.close()
+    assert own_host.answer([QUICK])[0].stdout == "quick\n"
+    ReplayHost("past", {}).close()

@@ -1,0 +1,221 @@
+"""One live message tells an investigation, as a stream or by edits, to its end, over restarts."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.slack.delivering import delivering, look, looks_of, told
+from tests.slack.trails import end, kinds, opened, seen
+
+
+def test_a_trail_is_a_stream_that_grows_and_ends_without_stop(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with delivering(tmp_path) as lab:
+            run, trail = await opened(lab)
+            assert trail.stream is not None
+            assert trail.stream.mode == "plan"
+            assert trail.shown_blocks()[0]["block_id"] == f"psl:run:{run.id}:trail"
+            assert "stop" in kinds(trail)
+            lab.trails.began(run, 0)
+            told(lab, run, looks_of(3))
+            await lab.slack.until(lambda: seen(trail).count("E3") == 1)
+            session = lab.slack.state.session(run.channel, run.thread)
+            assert session.state == "processing"
+            assert session.status == "is looking at CT129"
+            (start,) = lab.slack.calls("chat.startStream")
+            signs = lab.slack.calls("assistant.threads.setStatus")
+            assert signs[-1].at > start.at  # a message of ours clears the line
+            await lab.sent(end(lab, run))
+            assert trail.stream is None
+            assert "stop" not in kinds(trail)
+            assert "3 looks" in seen(trail)
+            await lab.slack.until(lambda: session.status == "" and session.state == "active")
+            assert len(lab.replies(run)) == 1
+            assert not [call.error for call in lab.slack.calls() if not call.ok]
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize("error", ["unknown_method", "feature_not_enabled", "missing_scope"])
+def test_without_streams_it_is_posted_and_edited_and_streams_are_not_asked_for_again(
+    tmp_path: Path, error: str
+) -> None:
+    async def story() -> None:
+        async with delivering(tmp_path) as lab:
+            lab.slack.without("chat.startStream", error=error)
+            run, trail = await opened(lab)
+            lab.trails.began(run, 0)
+            told(lab, run, looks_of(3))
+            await lab.slack.until(lambda: "E3" in seen(trail))
+            await opened(lab)
+            assert len(lab.slack.calls("chat.startStream")) == 1
+            await lab.sent(end(lab, run))
+            assert "stop" not in kinds(trail)
+
+    asyncio.run(story())
+
+
+def test_a_stream_that_may_not_be_begun_now_is_not_waited_for(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with delivering(tmp_path) as lab:
+            lab.slack.faults.next("chat.startStream", "ratelimited", seconds=30)
+            began = time.monotonic()
+            for _ in range(2):
+                _, trail = await opened(lab)
+                assert trail.stream is None
+                assert "stop" in kinds(trail)
+            assert time.monotonic() - began < 5
+            assert len(lab.slack.calls("chat.startStream")) == 1
+
+    asyncio.run(story())
+
+
+def test_a_stream_is_left_before_it_expires_and_the_same_message_goes_on(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with delivering(tmp_path, stream_s=0.5) as lab:
+            run, trail = await opened(lab)
+            lab.trails.began(run, 0)
+            told(lab, run, [look(1)])
+            await lab.slack.until(lambda: trail.stream is None)  # though nothing happened
+            session = lab.slack.state.session(run.channel, run.thread)
+            assert session.state == "processing"
+            told(lab, run, [look(2, "ReadGpus")])
+            await lab.slack.until(lambda: "E1" in seen(trail) and "E2" in seen(trail))
+            assert "stop" in kinds(trail)
+            assert len(lab.replies(run)) == 1
+
+    asyncio.run(story())
+
+
+def test_a_stream_that_slack_ended_loses_nothing(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with delivering(tmp_path) as lab:
+            run, trail = await opened(lab)
+            lab.trails.began(run, 0)
+            told(lab, run, [look(1)])
+            await lab.slack.until(lambda: "E1" in seen(trail))
+            assert trail.stream is not None
+            trail.stream.ends_at = 0.0
+            told(lab, run, [look(2, "ReadGpus")])
+            await lab.slack.until(lambda: "E2" in seen(trail))
+            assert "E1" in seen(trail)
+            await lab.sent(end(lab, run))
+            assert len(lab.replies(run)) == 1
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize("how", ["drop_before", "drop_after", "status"])
+def test_what_a_lost_answer_leaves_open_is_said_by_an_edit(tmp_path: Path, how: Any) -> None:
+    async def story() -> None:
+        async with delivering(tmp_path) as lab:
+            run, trail = await opened(lab)
+            lab.slack.faults.next("chat.appendStream", how)
+            lab.slack.faults.next("chat.update", how)
+            told(lab, run, looks_of(2))
+            await lab.slack.until(lambda: trail.stream is None and "E2" in seen(trail))
+            assert seen(trail).count("E2") == 1
+
+    asyncio.run(story())
+
+
+def test_edits_come_together_and_the_newest_state_is_the_last_one(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with delivering(tmp_path) as lab:
+            lab.slack.without("chat.startStream")
+            run, trail = await opened(lab)
+            lab.slack.faults.every(2, "ratelimited", methods=("chat.update",))
+            for number in range(1, 41):
+                told(lab, run, [look(number)])
+                await asyncio.sleep(0.02)
+            await lab.slack.until(lambda: "E40" in seen(trail))
+            assert len(lab.slack.calls("chat.update")) < 8
+
+    asyncio.run(story())
+
+
+def test_what_happened_before_the_first_message_is_in_it(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with delivering(tmp_path) as lab:
+            run = lab.asked()
+            lab.trails.began(run, 0)
+            told(lab, run, looks_of(2))
+            await asyncio.sleep(0.1)
+            trail_key = lab.say(run, "trail", "Looking at CT129.")
+            await lab.sent(trail_key, lab.say(run), end(lab, run))
+            trail, verdict = lab.replies(run)
+            assert "E2" in seen(trail)
+            assert "stop" not in kinds(trail)
+            assert "It is the link" in verdict.text
+
+    asyncio.run(story())
+
+
+def test_a_stopped_run_says_so(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with delivering(tmp_path) as lab:
+            run, trail = await opened(lab)
+            told(lab, run, looks_of(1))
+            await lab.sent(end(lab, run, "stopped"))
+            assert "Stopped." in seen(trail)
+
+    asyncio.run(story())
+
+
+def test_who_joined_has_a_message_that_stays_as_it_is(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with delivering(tmp_path) as lab:
+            first, _ = await opened(lab)
+            run, trail = await opened(lab, state="joined", joins=first.id)
+            assert trail.stream is None
+            assert "stop" not in kinds(trail)
+            await lab.sent(end(lab, run))
+            assert not [c for c in lab.slack.calls("chat.update") if c.args["ts"] == trail.ts]
+
+    asyncio.run(story())
+
+
+def test_signs_that_a_workspace_has_not_got_are_not_asked_for_again(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with delivering(tmp_path) as lab:
+            signs = ("assistant.threads.setStatus", "agents.sessions.setStatus")
+            lab.slack.without(*signs)
+            for _ in range(3):
+                run, _trail = await opened(lab)
+                await lab.sent(end(lab, run))
+            assert all(len(lab.slack.calls(sign)) == 1 for sign in signs)
+
+    asyncio.run(story())
+
+
+def test_twenty_runs_are_seen_to_begin_within_two_seconds_when_every_tenth_call_is_429(
+    tmp_path: Path,
+) -> None:
+    async def story() -> None:
+        async with delivering(tmp_path, message_every_s=1.0, tiers=_REAL, rates=True) as lab:
+            names = [lab.slack.world.add_channel(f"team{n}").id for n in range(20)]
+            lab.slack.faults.every(10, "ratelimited")
+            asked = [(lab.asked(channel=name), time.monotonic()) for name in names]
+            for run, _ in asked:
+                lab.say(run, "trail", "Looking at CT129.")
+            took_s: dict[int, float] = {}
+            while len(took_s) < len(asked):
+                for run, at in asked:
+                    if run.id not in took_s and lab.replies(run):
+                        took_s[run.id] = time.monotonic() - at
+                        told(lab, run, looks_of(5))
+                await asyncio.sleep(0.01)
+            assert sorted(took_s.values())[18] < 2.0
+            ends = [end(lab, run) for run, _ in asked]
+            await lab.sent(*ends, within_s=60)
+            assert all("5 looks" in seen(*lab.replies(run)) for run, _ in asked)
+
+    asyncio.run(story())
+
+
+_REAL = {"chat.startStream": 20, "chat.stopStream": 20, "chat.update": 50, "chat.appendStream": 100}
