@@ -52,7 +52,7 @@ def _slack(environ: Mapping[str, str]) -> Sequence[Line]:
         service = Service.load(environ)
     except SettingsError as why:
         return [Line("trouble", f"Slack: {why}")]
-    from bot.slack.check import check
+    from bot.slack.api.check import check
 
     return check(service)
 

@@ -14,10 +14,10 @@ from contextlib import AsyncExitStack
 from bot import log, settings
 from bot.reach import reach
 from bot.settings import Service, Settings, SettingsError
-from bot.slack.check import missing_sentence
-from bot.slack.http import parted
-from bot.slack.introduce import introduce
+from bot.slack.api.check import missing_sentence
+from bot.slack.api.introduce import introduce
 from bot.slack.office import Office, Reach, Watched, as_it_is, open_office
+from bot.slack.reception.http import parted
 
 DRAIN_S = 8.0  # for what runs; what is cut short goes on after the next start
 _STOPPED = 130

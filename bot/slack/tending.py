@@ -7,8 +7,8 @@ import logging
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from bot.slack.ears import Ears
-from bot.slack.front import Front
+from bot.slack.reception.ears import Ears
+from bot.slack.reception.front import Front
 from tools.errors import ToolsError
 
 if TYPE_CHECKING:

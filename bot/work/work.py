@@ -18,7 +18,9 @@ from bot.work.files import Files
 from bot.work.followups import Followups
 from bot.work.hosts import Hosts, Names, Reach
 from bot.work.stops import Stops
+from bot.work.turn import Turn
 from tools.errors import ToolsError
+from tools.host import Host
 
 RESTARTS = 5  # a run that ended the process that often is not begun once more
 _LOG = logging.getLogger("perfsleuth.work")
@@ -49,12 +51,17 @@ class Work:
         self._store = store
         self._ends = Ends(store, audience)
         self._content = Content(store, settings)
+        self._turn = Turn()
         stops = Stops(store)
-        self._files = Files(store, settings, audience, self._ends, fetch)
+        self._files = Files(store, settings, audience, self._ends, self._turn.fetching(fetch))
+
+        def asked(name: str, known: Settings) -> Host:
+            return self._turn.asking(host_of(name, known))
+
         self._kinds = {
-            "host": Hosts(store, settings, audience, self._ends, stops, host_of, names).carry_out,
+            "host": Hosts(store, settings, audience, self._ends, stops, asked, names).carry_out,
             "files": self._files.carry_out,
-            "followup": Followups(store, settings, self._ends, stops, host_of, names).carry_out,
+            "followup": Followups(store, settings, self._ends, stops, asked, names).carry_out,
         }
 
     @property
@@ -68,10 +75,14 @@ class Work:
 
     def fetch_with(self, fetch: Fetch) -> None:
         """Bring the files of messages in this way from now on."""
-        self._files.fetch = fetch
+        self._files.fetch = self._turn.fetching(fetch)
 
     def carry_out(self, run_id: int) -> None:
         """Do one run to its end. Raises StoreError where even its end cannot be written."""
+        with self._turn.mine():
+            self._carry_out(run_id)
+
+    def _carry_out(self, run_id: int) -> None:
         run = self._store.runs.begin(run_id)
         if run is None:
             return  # it has ended, or waits for another
@@ -95,7 +106,8 @@ class Work:
 
     def content(self, attached: Attached) -> bytes | None:
         """Return the bytes of a file that a letter carries; None where there are none."""
-        return self._content.of(attached)
+        with self._turn.mine():
+            return self._content.of(attached)
 
     def _fail(self, run: Run, sentence: str) -> None:
         again = "Please ask again, or tell whoever runs me."

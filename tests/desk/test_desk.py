@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from bot.desk.message import Message
-from bot.slack.addresses import Addresses
+from bot.slack.delivery.addresses import Addresses
 from bot.store import Run
 from tests.work.room import Room, text_of
 from tools.errors import ToolsError

@@ -67,6 +67,13 @@ class BotProcess:
         self.process.send_signal(number)
         return self.process.wait(END_S)
 
+    def peak_mb(self) -> float:
+        """The most memory that it has held, as the kernel counts it."""
+        assert self.process
+        status = Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii")
+        line = next(line for line in status.splitlines() if line.startswith("VmHWM"))
+        return int(line.split()[1]) / 1024
+
     def kill(self) -> None:
         """Kill it, without a chance to say anything."""
         assert self.process

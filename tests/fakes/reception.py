@@ -12,20 +12,20 @@ from typing import Any
 from bot.access import Access
 from bot.desk.message import Message
 from bot.settings import HostSettings, Service, Settings
-from bot.slack.app import build
-from bot.slack.catch_up import CatchUp
-from bot.slack.ears import Ears
-from bot.slack.front import Front
-from bot.slack.groups import SlackGroups
-from bot.slack.home import Home
-from bot.slack.http import Http
-from bot.slack.intake import Intake
-from bot.slack.introduce import client_of, introduce
-from bot.slack.perf import Perf
-from bot.slack.reason import Reasons
-from bot.slack.seen_by import SeenBy
-from bot.slack.socket import Socket
-from bot.slack.wire import Wire
+from bot.slack.api.introduce import client_of, introduce
+from bot.slack.api.wire import Wire
+from bot.slack.reception.app import build
+from bot.slack.reception.catch_up import CatchUp
+from bot.slack.reception.ears import Ears
+from bot.slack.reception.front import Front
+from bot.slack.reception.groups import SlackGroups
+from bot.slack.reception.home import Home
+from bot.slack.reception.http import Http
+from bot.slack.reception.intake import Intake
+from bot.slack.reception.perf import Perf
+from bot.slack.reception.reason import Reasons
+from bot.slack.reception.seen_by import SeenBy
+from bot.slack.reception.socket import Socket
 from bot.store import Store
 from tests.fakes import Workspace
 

@@ -14,12 +14,12 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.investigate import Asking, Learned
 from bot.letter import Attached, Letter
 from bot.narrator import Line
-from bot.slack.courier import Courier
-from bot.slack.outage import Outage
-from bot.slack.pace import Pace
-from bot.slack.postman import Postman
-from bot.slack.trail import Trails
-from bot.slack.wire import Wire
+from bot.slack.api.outage import Outage
+from bot.slack.api.pace import Pace
+from bot.slack.api.wire import Wire
+from bot.slack.delivery.courier import Courier
+from bot.slack.delivery.postman import Postman
+from bot.slack.delivery.trail import Trails
 from bot.store import Run, Store
 from tests.fakes import TEAM, Message, Workspace
 from tools.case import Case

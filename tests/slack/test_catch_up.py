@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.slack import catch_up
+from bot.slack.reception import catch_up
 from tests.fakes import Workspace
 from tests.fakes.reception import Reception, play
 

@@ -146,7 +146,7 @@ def test_evidence_in_a_verdict_links_to_the_trail_of_its_run(tmp_path: Path) -> 
 def test_a_fault_of_ours_costs_one_letter_and_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    from bot.slack import postman
+    from bot.slack.delivery import postman
 
     whole = postman.__dict__["render"]
 

@@ -14,8 +14,8 @@ from aiohttp import web
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.desk.message import GivenFile, Message
-from bot.slack.files import Files, fetcher, safe_name
-from bot.slack.wire import Wire
+from bot.slack.api.wire import Wire
+from bot.slack.reception.files import Files, fetcher, safe_name
 from bot.work.fetched import Fetched
 from tests.slack.delivering import Delivering, delivering
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from bot.settings import Access, HostSettings, Settings
-from bot.slack.troubles import Away
+from bot.slack.api.troubles import Away
 from bot.store import StoreError
 from tests.fakes import Workspace
 from tests.fakes.reception import Reception, play

@@ -12,7 +12,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from bot.slack.http import MOST_BYTES, PATH, HttpError, parted
+from bot.slack.reception.http import MOST_BYTES, PATH, HttpError, parted
 from tests.fakes import Workspace
 from tests.fakes.reception import Reception, play
 

@@ -8,8 +8,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from bot.slack.payload import recognise
-from bot.slack.us import Us
+from bot.slack.api.us import Us
+from bot.slack.reception.payload import recognise
 from bot.store import StoreError
 from tests.fakes import BOT_USER, TEAM, Workspace
 from tests.fakes.reception import Reception, play

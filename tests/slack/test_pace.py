@@ -7,9 +7,9 @@ import time
 
 import pytest
 
-from bot.slack.outage import FROM, Outage
-from bot.slack.pace import SOON, URGENT, WHENEVER, Pace
-from bot.slack.troubles import Away, Refused
+from bot.slack.api.outage import FROM, Outage
+from bot.slack.api.pace import SOON, URGENT, WHENEVER, Pace
+from bot.slack.api.troubles import Away, Refused
 
 
 def test_messages_of_a_channel_are_a_second_apart_and_channels_do_not_wait_for_each_other() -> None:

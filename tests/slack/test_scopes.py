@@ -8,11 +8,11 @@ from typing import Any
 import yaml
 
 from bot.settings import Service
+from bot.slack.api.check import check, missing_sentence
+from bot.slack.api.scopes import EVENTS, SCOPES, missing
 from bot.slack.blocks.reason import CALLBACK
-from bot.slack.check import check, missing_sentence
-from bot.slack.clicks import REASON
-from bot.slack.payload import COMMAND, SHORTCUT
-from bot.slack.scopes import EVENTS, SCOPES, missing
+from bot.slack.reception.clicks import REASON
+from bot.slack.reception.payload import COMMAND, SHORTCUT
 from tests.fakes import FakeSlack
 
 ROOT = Path(__file__).parents[2]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.slack.words import EVIDENCE_CHARS, EVIDENCE_LINES, LONGEST, read
+from bot.slack.reception.words import EVIDENCE_CHARS, EVIDENCE_LINES, LONGEST, read
 
 US = "U0PERFSLTH"
 

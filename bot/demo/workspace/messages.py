@@ -132,10 +132,12 @@ class Messages:
         seen = message.wire()
         replies = [m for m in self.thread(message.channel, message.ts) if m.ts != message.ts]
         if replies:
+            users = sorted({m.user for m in replies})
             seen |= {
                 "thread_ts": message.ts,
                 "reply_count": len(replies),
                 "latest_reply": replies[-1].ts,
-                "reply_users": sorted({m.user for m in replies}),
+                "reply_users": users[:5],
+                "reply_users_count": len(users),
             }
         return seen

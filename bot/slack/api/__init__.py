@@ -1,0 +1,1 @@
+"""api is how Slack is spoken to: paced, tried, told apart when it fails."""

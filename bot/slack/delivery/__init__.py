@@ -1,0 +1,1 @@
+"""delivery brings letters and trails to Slack, once each."""

@@ -1,0 +1,1 @@
+"""reception takes what people do in Slack, and hands it on."""

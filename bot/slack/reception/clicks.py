@@ -1,0 +1,77 @@
+"""Clicks on our buttons and the modal behind "was this right?": whose run, which thread, by whom."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, get_args
+
+from bot.letter import Button
+from bot.slack.reception.bodies import Press
+from tools.secrets import scrub
+
+REASON = "reason"  # callback_id of the modal
+REASON_CHARS = 2000
+Payload = Mapping[str, Any]
+
+
+def pressed(body: Payload) -> tuple[str, Press] | None:
+    """Read a click; None for an action that is none of ours, such as a link."""
+    action: Payload = next(iter(body.get("actions") or []), {})
+    name, value = action.get("action_id"), str(action.get("value") or "")
+    user = str((body.get("user") or {}).get("id") or "")
+    where, message = body.get("container") or {}, body.get("message") or {}
+    channel = str(where.get("channel_id") or (body.get("channel") or {}).get("id") or "")
+    ts = str(where.get("message_ts") or message.get("ts") or "")
+    word, _, number = value.rpartition(":")
+    if name not in get_args(Button) or not number.isdigit() or not (user and channel):
+        return None
+    press = Press(
+        action=name,
+        run=int(number),
+        user=user,
+        channel=channel,
+        thread=str(message.get("thread_ts") or where.get("thread_ts") or ts),
+        message=ts,
+        right={"yes": True, "no": False}.get(word) if name == "right" else None,
+    )
+    return f"act:{name}:{value[:30]}:{user}:{action.get('action_ts')}", press
+
+
+def reasoned(body: Payload) -> tuple[str, Press] | None:
+    """Read the reason that somebody gave for "no"."""
+    view = body.get("view") or {}
+    place = private(view.get("private_metadata"))
+    user = str((body.get("user") or {}).get("id") or "")
+    if view.get("callback_id") != REASON or not place or not user:
+        return None
+    press = Press(
+        action="right",
+        run=place["run"],
+        user=user,
+        channel=place["channel"],
+        thread=place["thread"],
+        right=False,
+        reason=scrub(_written(view))[:REASON_CHARS],
+    )
+    return f"view:{view.get('id')}:{user}", press
+
+
+def private(text: object) -> dict[str, Any] | None:
+    """Read what we wrote into the modal: the run, and where its thread is."""
+    try:
+        place = json.loads(str(text or ""))
+        return {
+            "run": int(place["run"]),
+            "channel": str(place["channel"]),
+            "thread": str(place["thread"]),
+        }
+    except (ValueError, TypeError, KeyError):
+        return None
+
+
+def _written(view: Payload) -> str:
+    """Join what was typed, whatever the inputs of the modal are called."""
+    blocks = ((view.get("state") or {}).get("values") or {}).values()
+    typed = [field.get("value") for fields in blocks for field in fields.values()]
+    return "\n".join(str(text) for text in typed if text).strip()

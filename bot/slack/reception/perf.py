@@ -1,0 +1,87 @@
+"""/perf hosts, health and help: answered in the ack, for who typed it alone."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from bot.letter import Letter
+from bot.narrator import Line, Part
+from bot.settings import Settings
+from bot.slack.blocks import render
+from bot.slack.blocks.words import help_parts
+from bot.slack.reception.seen_by import Seen, SeenBy
+from tools.errors import ToolsError
+
+WITHIN_S = 2.0  # Slack shows an error to who typed it after 3 s
+_LATER = "That takes me too long just now. Please try again in a minute."
+_LOG = logging.getLogger("perfsleuth.slack")
+
+
+class Perf:
+    """Answers what needs no work. `/perf ask` is work, and goes another way."""
+
+    def __init__(self, seen_by: SeenBy, settings: Settings) -> None:
+        self._seen_by = seen_by
+        self._hosts = tuple(settings.hosts)
+
+    async def answer(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the ack's arguments for what was typed; it raises nothing."""
+        verb = next(iter(str(body.get("text") or "").lower().split()), "help")
+        user, channel = str(body.get("user_id") or ""), str(body.get("channel_id") or "")
+        try:
+            async with asyncio.timeout(WITHIN_S):
+                parts = await self._parts(verb, user, channel)
+        except TimeoutError:
+            parts = (Line("said", _LATER),)
+        except ToolsError as why:
+            _LOG.warning("/perf %s: %s", verb if verb in _VERBS else "?", why)
+            parts = (Line("said", str(why)),)
+        told = render(Letter(key="perf", kind="word", channel=channel, parts=parts), {})
+        return {"text": told.text, "blocks": told.blocks, "response_type": "ephemeral"}
+
+    async def _parts(self, verb: str, user: str, channel: str) -> tuple[Part, ...]:
+        if verb == "ask":
+            return (Line("said", "What do you want to know? Like: /perf ask why is CT129 slow?"),)
+        if verb not in _VERBS:
+            known = Line("said", "I know /perf ask, hosts, health and help. This is what I do:")
+            return (known, *help_parts(self._hosts))
+        if verb == "help":
+            return help_parts(self._hosts)
+        seen = await asyncio.to_thread(self._seen_by.look, user, channel)
+        if seen.refusal:
+            return (Line("said", seen.refusal),)
+        return tuple(_hosts(seen) if verb == "hosts" else _health(seen))
+
+
+_VERBS = ("help", "hosts", "health")
+
+
+def _hosts(seen: Seen) -> Iterator[Part]:
+    if not seen.hosts:
+        yield Line("said", "There is no host that you may ask me about. hosts.toml lists them.")
+        return
+    yield Line("lead", "Hosts you may ask me about:")
+    running = {(run.host or "").lower() for run in seen.open}
+    for name in seen.hosts:
+        yield Line(
+            "item", f"{name}{' (I am looking at it now)' if name.lower() in running else ''}"
+        )
+
+
+def _health(seen: Seen) -> Iterator[Part]:
+    yield Line("lead", "The last verdict on each host:")
+    for name in seen.hosts:
+        run = seen.last.get(name)
+        if run is None:
+            yield Line("item", f"{name}: never looked at")
+            continue
+        at = datetime.fromtimestamp(run.ended_at or run.asked_at, UTC)
+        said = run.headline or "ended without a verdict"
+        yield Line("item", f"{name}: {said} ({at:%Y-%m-%d %H:%M} UTC)")
+    if not seen.hosts:
+        yield Line("item", "none that you may ask about")
+    yield Line("text", "Daily summaries, which look at every host by themselves, will come.")
