@@ -12,8 +12,11 @@ from typing import Any
 
 import psycopg
 
-PROGRAMS = {name: shutil.which(name) for name in ("initdb", "pg_ctl", "postgres")}
-MISSING = "PostgreSQL's initdb, pg_ctl and postgres are not in PATH"
+_PLACES = os.pathsep.join(  # Debian keeps its servers beside PATH
+    [os.environ.get("PATH", ""), *map(str, sorted(Path("/usr/lib/postgresql").glob("*/bin")))]
+)
+PROGRAMS = {name: shutil.which(name, path=_PLACES) for name in ("initdb", "pg_ctl", "postgres")}
+MISSING = "PostgreSQL's initdb, pg_ctl and postgres are not here (Debian: apt install postgresql)"
 
 
 class Cluster:
