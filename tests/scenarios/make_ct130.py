@@ -2,8 +2,8 @@
 
     .venv/bin/python -m tests.scenarios.make_ct130
 
-The same engine, model and cards; under load its links rise to Gen4, and the step is what
-tools.physics makes of CT129's without the slow link. Deterministic.
+The same engine, model and cards; under load its links rise to Gen4, the step is what
+tools.physics makes of CT129's without the slow link, and prefixes are kept and used. Deterministic.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ def twin() -> Iterator[None]:
         "DRIVER": "580.105.08",
         "STARTED": datetime(2026, 11, 24, 7, 3, 51),
         "LINK_GEN": 4,
+        "PREFIX_CACHE": True,
         "STEP_MS": _healthy_step_ms(),
     }
     with patch.multiple(story, **told):

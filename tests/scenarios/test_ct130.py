@@ -53,6 +53,15 @@ def test_it_is_at_its_ceiling_and_faster_than_its_sick_twin() -> None:
     assert "pcie_gen_low_under_load" not in {one.rule.cause.id for one in verdict.findings}
 
 
+@pytest.mark.parametrize(
+    "asked", ["why is CT130 slow?", "is anything wrong with CT130?", "prefill on CT130 is slow"]
+)
+def test_its_prompts_find_their_prefixes_so_nothing_is_left_to_repair(asked: str) -> None:
+    verdict = conclude(Question.of(asked, ["CT130"]), looks()).verdict
+    assert verdict.category == "at_ceiling"
+    assert "prefix_cache_off" not in {one.rule.cause.id for one in verdict.findings}
+
+
 def test_a_case_that_is_not_shipped_is_refused() -> None:
     with pytest.raises(ValueError, match="no case called ct1"):
         shipped_path("ct1")

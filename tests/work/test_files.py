@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import shutil
+import threading
 from pathlib import Path
 
 import pytest
 
 from bot import commands
+from bot.desk.message import GivenFile, Message
 from bot.investigate import Judged
-from bot.work import Fetched
+from bot.work import Fetched, Work
 from tests.work.room import Room, text_of
 
 DEV = Path(__file__).parents[1] / "scenarios" / "dev"
@@ -116,3 +118,26 @@ def test_what_is_pasted_into_a_thread_is_judged_with_its_looks(room: Room) -> No
     assert after
     assert (after.host, len(after.asked)) == ("CT129", len(before.asked) + 1)
     assert after.asked[-1].source == "pasted text"
+
+
+def test_many_heaps_of_files_at_once_are_all_read(room: Room, tmp_path: Path) -> None:
+    names = [f"heap{number}.log" for number in range(6)]
+    all_fetch = threading.Barrier(len(names))
+
+    def fetch(message: Message) -> Fetched:
+        all_fetch.wait(10)  # Slack gives them all at the same time
+        path = tmp_path / message.files[0].name
+        path.write_text("hello\n", encoding="utf-8")
+        return Fetched(paths=(path,))
+
+    worker = Work(room.store, room.settings, room.watching, fetch=fetch)
+    for name in names:
+        room.say("what is wrong with this?", files=(GivenFile(id=name, name=name),))
+    working = [
+        threading.Thread(target=worker.carry_out, args=(run.id,), daemon=True) for run in room.runs()
+    ]
+    for thread in working:
+        thread.start()
+    for thread in working:
+        thread.join(15)
+    assert {run.state for run in room.runs()} == {"done"}

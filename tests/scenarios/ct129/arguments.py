@@ -11,7 +11,7 @@ from typing import Any
 
 from tests.scenarios.ct129 import story
 
-ASKED: tuple[str, ...] = (
+_ASKED: tuple[str, ...] = (
     f"{story.VENV}/bin/python3", "-m", "sglang.launch_server",
     "--model-path", story.MODEL,
     "--served-model-name", "qwen3.6-27b",
@@ -34,6 +34,8 @@ _PIECEWISE_TOKENS = [
     *range(4, 33, 4), *range(48, 257, 16), *range(288, 513, 32), *range(576, 1025, 64), *range(1280, 4097, 256),
 ]  # fmt: skip
 
+_KEEPING = ("--mamba-scheduler-strategy", "extra_buffer")  # 0.5.11 refuses speculation without it
+
 ENVIRONMENT = {
     "CUDA_DEVICE_ORDER": "PCI_BUS_ID",
     "NCCL_CUMEM_ENABLE": "0",
@@ -42,6 +44,14 @@ ENVIRONMENT = {
     "PATH": f"{story.VENV}/bin:/usr/local/bin:/usr/bin:/bin",
     "PYTORCH_CUDA_ALLOC_CONF": "expandable_segments:True",
 }
+
+
+def asked() -> tuple[str, ...]:
+    """Return the command line; a cache of prefixes is asked for as a hybrid model needs it."""
+    if not story.PREFIX_CACHE:
+        return _ASKED
+    at = _ASKED.index("--disable-radix-cache")
+    return (*_ASKED[:at], *_KEEPING, *_ASKED[at + 1 :])
 
 
 def resolved() -> dict[str, Any]:
@@ -76,8 +86,8 @@ def resolved() -> dict[str, Any]:
         "speculative_moe_runner_backend": "auto",
         "expert_distribution_recorder_buffer_size": 1000,
         "mamba_ssm_dtype": "bfloat16",
-        "mamba_scheduler_strategy": "no_buffer",
-        "disable_radix_cache": True,
+        "mamba_scheduler_strategy": "extra_buffer" if story.PREFIX_CACHE else "no_buffer",
+        "disable_radix_cache": not story.PREFIX_CACHE,
         "cuda_graph_max_bs": max(story.GRAPH_SIZES),
         "cuda_graph_bs": list(story.GRAPH_SIZES),
         "disable_piecewise_cuda_graph": True,

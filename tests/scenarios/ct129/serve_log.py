@@ -19,6 +19,7 @@ FREE_GB = 5.08  # after all captures, as the log says
 MAMBA_SLOT_GB = 48 * (24 * 128 * 128 * 2 + 5120 * 3 * 2) / GIB  # bf16 state and convolution window
 CLIENTS = ("192.0.2.21", "192.0.2.34", "192.0.2.57")
 LOG_EVERY = 40  # decode steps
+HIT_SHARE = 0.6  # of the prompts, where prefixes are kept
 
 
 @dataclass
@@ -166,9 +167,10 @@ def _prefill(
     queued: int,
     pending: int,
     rate: float,
+    cached: int = 0,
 ) -> str:
     return (
-        f"Prefill batch, #new-seq: {seqs}, #new-token: {new}, #cached-token: 0, full token usage: {tokens / POOL_TOKENS:.2f}, "
+        f"Prefill batch, #new-seq: {seqs}, #new-token: {new}, #cached-token: {cached}, full token usage: {tokens / POOL_TOKENS:.2f}, "
         f"mamba usage: {slots / story.MAX_RUNNING:.2f}, #running-req: {running}, #queue-req: {queued}, #pending-token: {pending}, "
         f"cuda graph: False, input throughput (token/s): {rate:.2f}"
     )
@@ -219,6 +221,7 @@ class Engine:
         """Read a prompt in chunks."""
         self.totals["prompt"] += request.prompt
         self.totals["requests"] += 1
+        request.read = cached = self._cached(request)
         while request.read < request.prompt:
             new = min(story.CHUNK, request.prompt - request.read)
             self.at += timedelta(seconds=story.prefill_s(new) * self.random.uniform(0.995, 1.005))
@@ -238,10 +241,19 @@ class Engine:
                     len(waiting),
                     left,
                     new / gap,
+                    cached,
                 ),
                 "TP0",
             )
+            cached = 0
         self.running.append(request)
+
+    def _cached(self, request: Request) -> int:
+        """Return how much of a prompt is there still: most turns of a chat find what came before."""
+        if not story.PREFIX_CACHE or self.random.random() > HIT_SHARE:
+            return 0
+        kept = request.prompt * self.random.uniform(0.45, 0.9)
+        return int(kept) // story.STATE_EVERY * story.STATE_EVERY
 
     def decode(self) -> None:
         """Make one step."""

@@ -55,7 +55,7 @@ def found() -> dict[str, Any]:
     """Return the server as find_server.py sees it."""
     return {
         "pid": story.MAIN_PID,
-        "argv": list(arguments.ASKED),
+        "argv": list(arguments.asked()),
         "engine": "sglang",
         "uid": 998,
         "port": story.PORT,

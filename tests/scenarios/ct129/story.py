@@ -37,10 +37,12 @@ BDFS = ("0000:01:00.0", "0000:02:00.0")
 PORTS = ("0000:00:01.1", "0000:00:03.1")
 DRIVER, CUDA = "580.95.05", "13.0"
 LINK_GEN = 1  # under load; at rest every link is at Gen1
+PREFIX_CACHE = False  # kept by the server, and used by its prompts
 
 ACCEPT_LEN = 3.2
 DRAFT_STEPS, DRAFT_TOKENS = 3, 4
 CHUNK = 4096
+STATE_EVERY = 256  # tokens between two saved states (mamba_track_interval), where a prefix can end
 MAX_RUNNING, GRAPH_SIZES = 48, (1, 2, 4, 8, 12, 16, 24, 32)
 STEP_MS = 58.2  # measured, at one stream and CONTEXT tokens
 CONTEXT = 7600
