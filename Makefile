@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 
 .DEFAULT_GOAL := all
-.PHONY: all demo test soak check fix golden docs bench lab clean
+.PHONY: all demo test soak check fix golden docs eval bench lab clean
 
 all: check test
 
@@ -32,6 +32,10 @@ golden: $(VENV)/.tested  ## write the facts that today's parsers read; look at t
 
 docs: $(VENV)/.tested  ## write the generated pages
 	$(BIN)/python -m pytest -q tests/test_docs.py --update-golden
+
+eval: $(VENV)/.tested  ## judge the cases with known answers, and write what was measured into docs/evaluation.md
+	$(BIN)/perfsleuth eval tests/scenarios/dev
+	$(BIN)/python -m pytest -q tests/agent/test_evaluation.py --update-golden
 
 bench: $(VENV)/.tested  ## time the SSH batch, a 1 GB log and the start of the command
 	$(BIN)/python -m tests.bench

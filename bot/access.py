@@ -18,7 +18,7 @@ class Groups(Protocol):
         """Return the ids of the users in a user group; nobody where it is unknown."""
 
     def stranger(self, user: str, /) -> bool:
-        """Say whether a user belongs to another workspace, or is a guest of one channel."""
+        """Say whether a user belongs to another workspace, or is a guest."""
 
 
 @dataclass(frozen=True)

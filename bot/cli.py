@@ -24,6 +24,14 @@ app = typer.Typer(
 Question = Annotated[
     str, typer.Argument(metavar="TEXT", help="What is wrong, what it does now and did before.")
 ]
+Explained = Annotated[
+    bool | None,
+    typer.Option(
+        "--explain/--no-explain",
+        help="Let a model of hosts.toml explain the verdict; default: if one is set up.",
+        show_default=False,
+    ),
+]
 CaseFile = Annotated[
     Path, typer.Argument(metavar="CASE", help="A file that capture or --save wrote.")
 ]
@@ -67,6 +75,13 @@ PagePort = Annotated[
     typer.Option(metavar="N", min=1, max=65535, help="Of that page, on 127.0.0.1; default: any."),
 ]
 Named = Annotated[str | None, typer.Argument(metavar="NAME", help="One of them, in full.")]
+Cases = Annotated[
+    Path, typer.Argument(metavar="DIR", help="Folders with question.txt, evidence/, expected.json.")
+]
+WithAgent = Annotated[
+    bool,
+    typer.Option("--agent", help="Judge once more with the models of hosts.toml, and compare."),
+]
 
 
 @app.command(short_help="Ask about a host, in your own words.")
@@ -84,6 +99,7 @@ def diagnose(
     question_file: AskedFile = None,
     save: Save = None,
     as_json: AsJson = False,
+    explain: Explained = None,
 ) -> None:
     """Judge what is in files: serve logs, nvidia-smi, lspci, kernel logs, arguments.
 
@@ -95,15 +111,20 @@ def diagnose(
     if question is not None and question_file is not None:
         raise typer.BadParameter("give --question or --question-file, not both")
     asked = commands.text_of(question_file).strip() if question_file else question or ""
-    commands.diagnose(files, asked, save, as_json=as_json)
+    commands.diagnose(files, asked, save, as_json=as_json, explained=explain)
 
 
 @app.command(short_help="Judge a case file again.")
-def replay(case: CaseFile, question: AskedText = None, as_json: AsJson = False) -> None:
+def replay(
+    case: CaseFile,
+    question: AskedText = None,
+    as_json: AsJson = False,
+    explain: Explained = None,
+) -> None:
     """Judge a case file again, with the parsers and rules of today."""
     from bot import commands
 
-    commands.replay(case, question, as_json=as_json)
+    commands.replay(case, question, as_json=as_json, explained=explain)
 
 
 @app.command(short_help="Keep all answers of a host in one file.")
@@ -151,6 +172,18 @@ def slack_bot(http: Http = None) -> None:
     from bot import commands
 
     commands.bot(http)
+
+
+@app.command("eval", short_help="Judge cases whose answers are known.")
+def evaluate(folder: Cases, agent: WithAgent = False, as_json: AsJson = False) -> None:
+    """Judge cases whose answers are known, and count: right categories and causes, and what it took.
+
+    With --agent: turns, tokens, money, and sentences of the model that did not stand in the
+    evidence and so were not shown.
+    """
+    from bot import commands
+
+    commands.evaluate(folder, agent=agent, as_json=as_json)
 
 
 @app.command(short_help="List every question that can be asked.")

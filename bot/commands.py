@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from bot import settings, telling
 from bot.demo import shipped
 from bot.investigate import Judged, conclude, investigate
-from bot.planner import Playbook
+from bot.narrator import Explanation
+from bot.planner import Planner, Playbook
 from bot.question import Question
 from bot.reach import chosen, parted, reach
 from tools.case import Case
@@ -20,6 +23,9 @@ from tools.hosts.files.bounded import read_bounded
 from tools.probes import PROBES
 from tools.rules import RULES
 
+if TYPE_CHECKING:
+    from bot.agent.agent import Agent
+
 CASE_BYTES = 256 << 20  # of all answers of a host together
 
 
@@ -29,33 +35,48 @@ def ask(text: str, host: str | None, save: Path | None, *, as_json: bool) -> Non
     question = Question.of(text, known.hosts)
     name, port = parted(chosen(question.hosts, host, known))
     question = replace(question, port=port or question.port)
-    end = _look_at(name, question, known, as_json=as_json)
+    agent = _agent(known, name, question)
+    playbook, scope = _playbook(name, known)
+    planner = agent.planner(playbook, scope) if agent else playbook
+    kept: list[dict[str, Any]] = []
+    explain = _explaining(agent, question, kept, planner)
+    end = _look_at(name, question, known, planner, explain, as_json=as_json)
     if save:
-        _keep(save, name, question, end)
+        _keep(save, name, question, end, [*planner.exchanges_kept(), *kept])
     _insist(name, end)
 
 
-def diagnose(files: list[Path], text: str, save: Path | None, *, as_json: bool) -> None:
-    """Judge what is in files."""
+def diagnose(
+    files: list[Path],
+    text: str,
+    save: Path | None,
+    *,
+    as_json: bool,
+    explained: bool | None = None,
+) -> None:
+    """Judge what is in files; `explained` by a model or not (None: if one is configured)."""
     question = Question.of(text)
     evidence = [
         read_back(number, found.probe, found.source, found.output, found.trouble)
         for number, found in enumerate(read_texts(files, PROBES), start=1)
     ]
     end = conclude(question, evidence)
-    telling.tell(question, None, end, as_json=as_json)
+    kept: list[dict[str, Any]] = []
+    explain = _explaining(_offline(question, explained=explained), question, kept)
+    telling.tell(question, None, end, as_json=as_json, explain=explain)
     if save:
-        _keep(save, None, question, end)
+        _keep(save, None, question, end, kept)
 
 
-def replay(path: Path, text: str | None, *, as_json: bool) -> None:
-    """Judge a case file again."""
-    _tell_case(Case.load(text_of(path), name=str(path)), text, as_json=as_json)
+def replay(path: Path, text: str | None, *, as_json: bool, explained: bool | None = None) -> None:
+    """Judge a case file again; `explained` by a model or not (None: if one is configured)."""
+    case = Case.load(text_of(path), name=str(path))
+    _tell_case(case, text, as_json=as_json, explained=explained)
 
 
 def demo(*, as_json: bool) -> None:
     """Tell the shipped case."""
-    _tell_case(shipped(), None, as_json=as_json)
+    _tell_case(shipped(), None, as_json=as_json, explained=False)
 
 
 def demo_in_slack(port: int) -> None:
@@ -72,13 +93,22 @@ def capture(host: str, path: Path) -> None:
     question = Question.of(f"capture {host}", [host])
     host, port = parted(host)
     question = replace(question, port=port)
-    end = _look_at(host, question, settings.load(), as_json=False)
+    known = settings.load()
+    playbook = _playbook(host, known)[0]
+    end = _look_at(host, question, known, playbook, telling.unexplained, as_json=False)
     _insist(host, end)
     _keep(path, host, question, end)
     sys.stdout.write(
         f"\nKept {len(end.evidence)} looks in {path}. Secrets were dropped while reading; "
         "look through it before you send it.\n"
     )
+
+
+def evaluate(folder: Path, *, agent: bool, as_json: bool) -> None:
+    """Judge cases whose answers are known, with the models of hosts.toml as well if `agent`."""
+    from bot.evaluate import tell
+
+    tell(folder, agent=agent, as_json=as_json)
 
 
 def bot(http: str | None) -> None:
@@ -96,20 +126,84 @@ def text_of(path: Path) -> str:
     return found.data.decode("utf-8", "replace")
 
 
-def _look_at(name: str, question: Question, known: settings.Settings, *, as_json: bool) -> Judged:
-    playbook = Playbook(PROBES, RULES, known.host(name).scope())
-    events = investigate(question, playbook, reach(name, known))
-    return telling.follow(question, name, events, as_json=as_json)
+def _agent(known: settings.Settings, host: str, question: Question) -> Agent | None:
+    """Return who helps with this investigation; nothing of it is imported where no model is set up."""
+    if not known.models:
+        return None
+    from bot.agent.agent import Agent
+
+    agent = Agent.of(known)
+    return agent.on(host, question.port) if agent else None
 
 
-def _tell_case(case: Case, text: str | None, *, as_json: bool) -> None:
+def _playbook(name: str, known: settings.Settings) -> tuple[Playbook, Mapping[str, Any]]:
+    scope = known.host(name).scope()
+    return Playbook(PROBES, RULES, scope), scope
+
+
+def _offline(question: Question, *, explained: bool | None) -> Agent | None:
+    """Return who explains what files tell; settings that are broken matter to who asks for it alone."""
+    if explained is False:
+        return None
+    try:
+        known = settings.load()
+    except settings.SettingsError:
+        if explained:
+            raise
+        return None
+    if explained and not known.models:
+        raise ToolsError("No model is configured: add [[models]] to hosts.toml, or drop --explain.")
+    return _agent(known, "", question)
+
+
+def _explaining(
+    agent: Agent | None,
+    question: Question,
+    kept: list[dict[str, Any]],
+    planner: Planner | None = None,
+) -> telling.Explain:
+    """Return who explains a verdict; what was given and said is added to `kept`."""
+    if agent is None:
+        return telling.unexplained
+
+    def explain(end: Judged) -> Explanation | None:
+        if not any(look.facts for look in end.evidence):
+            return None
+        explanation = agent.explain(question, end, planner)
+        kept.extend(explanation.exchanges_kept())
+        return explanation
+
+    return explain
+
+
+def _look_at(
+    name: str,
+    question: Question,
+    known: settings.Settings,
+    planner: Planner,
+    explain: telling.Explain,
+    *,
+    as_json: bool,
+) -> Judged:
+    events = investigate(question, planner, reach(name, known))
+    return telling.follow(question, name, events, as_json=as_json, explain=explain)
+
+
+def _tell_case(case: Case, text: str | None, *, as_json: bool, explained: bool | None) -> None:
     question = Question.of(text or case.question, [case.host] if case.host else [])
     end = conclude(question, case.evidence(PROBES))
-    telling.tell(question, case.host, end, as_json=as_json, made=case.made)
+    explain = _explaining(_offline(question, explained=explained), question, [])
+    telling.tell(question, case.host, end, as_json=as_json, made=case.made, explain=explain)
 
 
-def _keep(path: Path, host: str | None, question: Question, end: Judged) -> None:
-    kept = Case.of(host, question.text, "captured", end.evidence)
+def _keep(
+    path: Path,
+    host: str | None,
+    question: Question,
+    end: Judged,
+    exchanges: Sequence[dict[str, Any]] = (),
+) -> None:
+    kept = Case.of(host, question.text, "captured", end.evidence, exchanges)
     data = kept.dump().encode("utf-8", "replace")  # before the file is opened, and so emptied
     try:
         path.write_bytes(data)

@@ -23,6 +23,7 @@ def examine(names: Sequence[str]) -> bool:
     terminal, known = Terminal(), settings.load()
     terminal.tell(_configured(known))
     terminal.tell(_slack(os.environ))
+    terminal.tell(_models(known, os.environ))
     reached = [_try(name, known, terminal) for name in (names or known.hosts)]
     return all(reached)
 
@@ -55,6 +56,16 @@ def _slack(environ: Mapping[str, str]) -> Sequence[Line]:
     from bot.slack.api.check import check
 
     return check(service)
+
+
+def _models(known: Settings, environ: Mapping[str, str]) -> Sequence[Line]:
+    if not known.models:
+        return [
+            Line("said", "models: none, and none is needed; docs/models.md says how to set one up")
+        ]
+    from bot.agent.check import check
+
+    return check(known, environ)
 
 
 def _try(name: str, known: Settings, terminal: Terminal) -> bool:

@@ -18,7 +18,7 @@ from tools.probes import PROBES
 from tools.rules import RULES
 from tools.verdict import Verdict, judge
 
-ROUNDS = 4
+ROUNDS = 12  # of the playbook two or three, and of a model as many as it has turns
 BOUND_S = 120.0
 
 
@@ -45,7 +45,18 @@ class Judged:
     verdict: Verdict
 
 
-Event = Asking | Learned | Judged
+@dataclass(frozen=True)
+class Noted:
+    """A sentence about how it goes, for whoever watches; it is no evidence.
+
+    `probe` is the look beyond the playbook that brought no answer, where it is about one.
+    """
+
+    text: str
+    probe: AnyProbe | None = None
+
+
+Event = Asking | Learned | Noted | Judged
 
 
 def _never() -> bool:
@@ -70,20 +81,42 @@ def investigate(
     for _ in range(ROUNDS):
         if stopped() or monotonic() - started > bound_s:
             break
-        if not (probes := planner.next(question, evidence)):
+        probes = planner.next(question, evidence)
+        yield from map(Noted, planner.remarks())
+        if not probes:
             break
         yield Asking(tuple(probes))
-        looks = _answered(ask(host, probes, after=len(evidence)), len(evidence))
+        told = ask(host, probes, after=len(evidence))
+        looks = _answered(told, len(evidence), beyond=planner.beyond)
         evidence += looks
         yield from map(Learned, looks)
-        if all(look.output is None or look.output.lost for look in looks):
+        if planner.beyond:
+            yield from _lost(told)
+        elif all(look.output is None or look.output.lost for look in looks):
             break  # nobody answers; asking more would only make the person wait
     yield conclude(question, evidence)
 
 
-def _answered(looks: Sequence[Evidence], after: int) -> list[Evidence]:
-    kept = [look for look in looks if not look.output or look.output.lost != STOPPED]
+def _answered(looks: Sequence[Evidence], after: int, *, beyond: bool) -> list[Evidence]:
+    """Return the looks that count: one beyond the playbook that brought no answer is none."""
+    kept = [
+        look for look in looks if not _lost_of(look) or not (beyond or _lost_of(look) == STOPPED)
+    ]
     return [replace(look, id=f"E{number}") for number, look in enumerate(kept, start=after + 1)]
+
+
+def _lost_of(look: Evidence) -> str:
+    return look.output.lost if look.output else ""
+
+
+def _lost(looks: Sequence[Evidence]) -> Iterator[Noted]:
+    """Say which looks beyond the playbook brought no answer."""
+    for look in looks:
+        if (why := _lost_of(look)) and why != STOPPED:
+            text = (
+                f"{look.title} brought no answer ({why.rstrip('.')}): the verdict does without it."
+            )
+            yield Noted(text, look.probe)
 
 
 def conclude(question: Question, looks: Sequence[Evidence]) -> Judged:

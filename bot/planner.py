@@ -16,8 +16,18 @@ QUICK_S = 2.5  # looks up to here go first and together; those over a longer win
 class Planner(Protocol):
     """Chooses probes; an empty answer ends the asking."""
 
+    @property
+    def beyond(self) -> bool:
+        """Say whether the last round went beyond the playbook: what is lost of it was never seen."""
+
     def next(self, question: Question, evidence: Sequence[Evidence]) -> Sequence[AnyProbe]:
         """Return the next round of probes."""
+
+    def remarks(self) -> Sequence[str]:
+        """Return what a person should know of the planning, each sentence once."""
+
+    def exchanges_kept(self) -> list[dict[str, Any]]:
+        """Return what a model was given and said, as a case keeps it; empty where none was asked."""
 
 
 class Playbook:
@@ -26,6 +36,8 @@ class Playbook:
     `scope` is what is known of the host (port, log_path, source_path); a probe takes what it has
     a field for.
     """
+
+    beyond = False
 
     def __init__(
         self,
@@ -47,6 +59,14 @@ class Playbook:
         ]
         quick = [probe for probe in left if probe.takes_s <= QUICK_S]
         return [self._put(probe, question) for probe in quick or left]
+
+    def remarks(self) -> Sequence[str]:
+        """A list has nothing to remark."""
+        return ()
+
+    def exchanges_kept(self) -> list[dict[str, Any]]:
+        """No model was asked."""
+        return []
 
     def _put(self, probe: type[Probe[Any]], question: Question) -> AnyProbe:
         scope = dict(self._scope)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from bot.narrator import Explanation
 from tools.evidence import Evidence
 from tools.judgement import Confirmed, RuledOut, Unchecked
 from tools.verdict import Verdict
@@ -13,9 +14,16 @@ EXCERPT = 400  # characters of raw answer shown with each look
 
 
 def report(
-    host: str | None, question: str, verdict: Verdict, evidence: tuple[Evidence, ...]
+    host: str | None,
+    question: str,
+    verdict: Verdict,
+    evidence: tuple[Evidence, ...],
+    explanation: Explanation | None = None,
 ) -> dict[str, Any]:
-    """Return the report as plain data; `causes` are those that the verdict stands for."""
+    """Return the report as plain data; `causes` are those that the verdict stands for.
+
+    `explanation` and `ideas` are there only where a model was asked: no rule stands behind them.
+    """
     open_findings = () if verdict.cause else verdict.findings
     return {
         "schema": SCHEMA,
@@ -33,6 +41,20 @@ def report(
             "headroom": verdict.headroom.as_json() if verdict.headroom else None,
         },
         "evidence": [_look(one) for one in evidence],
+        **(_explained(explanation) if explanation else {}),
+    }
+
+
+def _explained(explanation: Explanation) -> dict[str, Any]:
+    return {
+        "explanation": [
+            {"text": line.text, "evidence": list(line.cites)} for line in explanation.lines
+        ],
+        "ideas": [
+            {"text": one.text, "test": one.test, "evidence": list(one.looks)}
+            for one in explanation.ideas
+        ],
+        "remarks": list(explanation.remarks),
     }
 
 

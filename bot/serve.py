@@ -66,6 +66,8 @@ async def run(
             known, service, us, address, opened, host_of=host_of, watched_by=watched_by
         )
         hosts = f"{len(known.hosts)} host{'' if len(known.hosts) == 1 else 's'}"
+        if not known.hosts:
+            _LOG.warning("no host is set up, so only files can be judged: list hosts in hosts.toml")
         _LOG.info("up: @%s in %s, %s, %s", us.name, us.workspace or us.team, hosts, office.mode)
         up(office)
         await office.until(stop)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from bot import narrator
-from bot.investigate import Asking, Event, Judged
-from bot.narrator import Line
+from bot.investigate import Asking, Event, Judged, Learned, Noted
+from bot.narrator import Explanation, Line
 from bot.narrator.forms import KNOWN_FORMS
 from bot.question import Question
 from bot.report import report
@@ -16,11 +16,24 @@ from bot.terminal import Terminal
 from tools.engine import Claim
 from tools.evidence import Evidence
 
+Explain = Callable[[Judged], Explanation | None]
 
-def follow(question: Question, host: str, events: Iterable[Event], *, as_json: bool) -> Judged:
+
+def unexplained(_: Judged) -> None:
+    """No model is asked."""
+
+
+def follow(
+    question: Question,
+    host: str,
+    events: Iterable[Event],
+    *,
+    as_json: bool,
+    explain: Explain = unexplained,
+) -> Judged:
     """Tell an investigation while it happens."""
-    terminal, troubles, held = Terminal(), set[str](), list[Evidence]()
-    answered = False
+    terminal = Terminal()
+    story = _Story(terminal)
     if not as_json:
         terminal.tell([narrator.understood(question, host)])
     try:
@@ -29,23 +42,47 @@ def follow(question: Question, host: str, events: Iterable[Event], *, as_json: b
             if isinstance(event, Asking):
                 terminal.wait(f"asking {host}: {len(event.probes)} looks, read-only")
             elif isinstance(event, Judged):
-                if as_json or answered:
-                    _conclude(question, host, event, terminal, as_json=as_json)
+                if as_json or story.answered:
+                    _conclude(question, host, event, terminal, explain, as_json=as_json)
                 return event
             elif not as_json:
-                held.append(event.look)
-                answered = answered or bool(event.look.output and not event.look.output.lost)
-                while answered and held:  # of a host that never answers its trouble alone is told
-                    look = held.pop(0)
-                    terminal.tell(narrator.look(look, troubles))
-                    troubles.add(look.trouble)
+                story.tell(event)
     finally:
         terminal.rest()
     raise AssertionError("an investigation ends with a verdict")
 
 
+class _Story:
+    """Looks and remarks as they come; of a host that never answers its trouble alone is told."""
+
+    def __init__(self, terminal: Terminal) -> None:
+        self.answered = False
+        self._terminal = terminal
+        self._troubles: set[str] = set()
+        self._held: list[Evidence] = []
+
+    def tell(self, event: Learned | Noted) -> None:
+        """Tell one event, once the host has answered anything."""
+        if isinstance(event, Noted):
+            self._terminal.tell([Line("said", event.text)])
+            return
+        self._held.append(event.look)
+        output = event.look.output
+        self.answered = self.answered or bool(output and not output.lost)
+        while self.answered and self._held:
+            look = self._held.pop(0)
+            self._terminal.tell(narrator.look(look, self._troubles))
+            self._troubles.add(look.trouble)
+
+
 def tell(
-    question: Question, host: str | None, end: Judged, *, as_json: bool, made: str = ""
+    question: Question,
+    host: str | None,
+    end: Judged,
+    *,
+    as_json: bool,
+    made: str = "",
+    explain: Explain = unexplained,
 ) -> Judged:
     """Tell an investigation whose looks are already there."""
     terminal = Terminal()
@@ -58,7 +95,7 @@ def tell(
                 terminal.tell(narrator.look(look, of_file=host is None))
         if not any(look.facts for look in end.evidence):
             terminal.tell([Line("said", KNOWN_FORMS)])
-    _conclude(question, host, end, terminal, as_json=as_json)
+    _conclude(question, host, end, terminal, explain, as_json=as_json)
     return end
 
 
@@ -68,11 +105,21 @@ def _texts(evidence: Sequence[Evidence]) -> str:
 
 
 def _conclude(
-    question: Question, host: str | None, end: Judged, terminal: Terminal, *, as_json: bool
+    question: Question,
+    host: str | None,
+    end: Judged,
+    terminal: Terminal,
+    explain: Explain,
+    *,
+    as_json: bool,
 ) -> None:
+    if explain is not unexplained:
+        terminal.wait("asking the model to explain")
+    explanation = explain(end)
+    terminal.rest()
     if as_json:
-        said = report(host, question.text, end.verdict, end.evidence)
+        said = report(host, question.text, end.verdict, end.evidence, explanation)
         sys.stdout.write(json.dumps(said, ensure_ascii=False, indent=1) + "\n")
         return
     terminal.tell(narrator.deployed(host, str(end.deployment)))
-    terminal.tell(narrator.verdict(end.verdict, question.interest))
+    terminal.tell(narrator.verdict(end.verdict, question.interest, explanation))

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.lab import sshd
+from tests.lab import postgres, sshd
+from tests.lab.postgres import Cluster
 from tests.lab.sshd import Lab
 
 _CONNECT = socket.socket.connect
@@ -48,3 +49,22 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     lab = Lab(tmp_path_factory.mktemp("lab"))
     yield lab
     lab.stop()
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[Cluster]:
+    """A PostgreSQL for all tests, each with a database of its own."""
+    if not all(postgres.PROGRAMS.values()):
+        pytest.skip(postgres.MISSING)
+    cluster = Cluster()
+    yield cluster
+    cluster.remove()
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The address of an empty database of each kind: what holds on one must hold on the other."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/state/perfsleuth.sqlite"
+    cluster: Cluster = request.getfixturevalue("cluster")
+    return cluster.database()

@@ -42,6 +42,7 @@ def test_light_commands_load_no_heavy_library() -> None:
     heavy = {
         "langchain",
         "langchain_core",
+        "aiohttp",
         "slack_bolt",
         "slack_sdk",
         "dbos",

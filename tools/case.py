@@ -66,10 +66,21 @@ class Case(BaseModel):
     question: str = ""
     made: str = ""
     asked: list[Asked] = []
+    exchanges: list[dict[str, Any]] = []
 
     @classmethod
-    def of(cls, host: str | None, question: str, made: str, evidence: Sequence[Evidence]) -> Case:
-        """Keep the looks of an investigation; they were freed of secrets when they were learned."""
+    def of(
+        cls,
+        host: str | None,
+        question: str,
+        made: str,
+        evidence: Sequence[Evidence],
+        exchanges: Sequence[dict[str, Any]] = (),
+    ) -> Case:
+        """Keep the looks of an investigation; they were freed of secrets when they were learned.
+
+        `exchanges` are what a model was given and said, if one was asked; nothing is judged by them.
+        """
         asked = [
             Asked(
                 id=look.id,
@@ -84,7 +95,7 @@ class Case(BaseModel):
             for look in evidence
             if look.output is not None
         ]
-        return cls(host=host, question=question, made=made, asked=asked)
+        return cls(host=host, question=question, made=made, asked=asked, exchanges=list(exchanges))
 
     @classmethod
     def load(cls, text: str, *, name: str) -> Case:
@@ -103,6 +114,8 @@ class Case(BaseModel):
     def dump(self) -> str:
         """Return the case as the text of a file."""
         kept = self.model_dump(mode="json")
+        if not self.exchanges:
+            del kept["exchanges"]  # a version that knows none can read the case
         return (
             json.dumps({"schema": kept.pop("schema_"), **kept}, indent=1, ensure_ascii=False) + "\n"
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import secrets
 import signal
 import sys
 import tempfile
@@ -71,7 +72,7 @@ def _invite(url: str) -> None:
 async def run(port: int, stop: asyncio.Event, up: Callable[[str], None], pace: float = 1.0) -> None:
     """Be the demo until `stop` is set; `up` is told the page's address once the bot is there."""
     with tempfile.TemporaryDirectory(prefix="perfsleuth-demo-") as folder:
-        async with Workspace() as slack:
+        async with Workspace(**tokens()) as slack:
             me = slack.world.user(PERSON).id
             view = View(slack.state, me)
             page = PageServer(view, Acts(slack, me))
@@ -90,6 +91,16 @@ async def run(port: int, stop: asyncio.Event, up: Callable[[str], None], pace: f
             finally:
                 view.bot_is("gone")
                 await page.close()
+
+
+def tokens() -> dict[str, str]:
+    """Draw secrets for this start: a page elsewhere in the browser must not talk to the pretend Slack."""
+    drawn = [secrets.token_hex(16) for _ in range(3)]
+    return {
+        "bot_token": f"xoxb-{drawn[0]}",
+        "app_token": f"xapp-{drawn[1]}",
+        "signing_secret": drawn[2],
+    }
 
 
 async def _with_bot(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -14,16 +14,18 @@ from bot.desk import words
 from bot.desk.books import Books, Place
 from bot.desk.followups import FollowupsIn
 from bot.desk.intake import Asked, Intake, Names
-from bot.desk.message import Message
 from bot.desk.presses import Presses, proposal
 from bot.desk.sayings import Sayings
 from bot.desk.stopping import Stopping
 from bot.desk.thread import WHICH, Thread
 from bot.desk.wish import Wish, wish
 from bot.letter import Button
+from bot.message import Message
 from bot.narrator import Line
+from bot.question import Question
 from bot.settings import Settings
 from bot.store import Run, Store
+from bot.work.looks import hosts_of
 from tools.errors import ToolsError
 
 Enqueue = Callable[[Run], None]
@@ -60,13 +62,15 @@ class Desk:
 
     def hear(self, message: Message, incoming_id: str) -> None:
         """Decide what becomes of a message. Nothing, where it is not meant for us."""
-        thread = Thread.of(self._store.runs.in_thread(message.channel, message.thread))
+        thread = self._thread(message.channel, message.thread)
         meant = wish(message, thread, tuple(self._settings.hosts))
         if meant.act == "silent":
             return
         _LOG.debug("%s tells of %s: %s", incoming_id, message.key, meant.act)
         place = Place(message.user, message.channel, message.thread)
         refusal = self._refusal(place, meant, thread)
+        if meant.act == "which" and not refusal:
+            meant = replace(meant, hosts=self._sayings.open_to(place))
         said = [words.line(refusal)] if refusal else self._sayings.on(meant, place, thread)
         with self._deciding(message.key) as decided:
             if decided is None:
@@ -90,12 +94,14 @@ class Desk:
         right: bool | None = None,
         reason: str = "",
     ) -> None:
-        """Decide what becomes of a click; who clicks is authorised anew."""
+        """Decide what becomes of a click; who clicks is authorised anew, and where they do."""
         run = self._store.runs.get(run_id)
         if run is None:
             return
         place = Place(user, channel, thread)
-        refusal = self._access.refusal(Asker(user, channel), run.host)
+        refusal = self._refused(place, hosts_of(self._store, run))
+        if run.channel != channel and not refusal:
+            refusal = words.ELSEWHERE
         proposed: Sequence[Line] = ()
         if button == "propose" and not refusal:
             approvers = len(self._access.approvers(run.host)) if run.host else 0
@@ -115,7 +121,7 @@ class Desk:
     def stop(self, channel: str, thread: str, user: str, incoming_id: str) -> None:
         """Stop what runs in a thread, by the platform's own Stop."""
         place = Place(user, channel, thread)
-        refusal = self._access.refusal(Asker(user, channel))
+        refusal = self._refused(place, self._thread(channel, thread).at_work)
         with self._deciding(incoming_id) as decided:
             if decided is None:
                 return
@@ -123,17 +129,28 @@ class Desk:
                 self._books.say(place, incoming_id, [words.line(refusal)], alone=True)
                 self._books.note(place, "stop", thread, "refused")
                 return
-            open_runs = Thread.of(self._store.runs.in_thread(channel, thread)).runs
+            open_runs = self._thread(channel, thread).runs
             decided += self._stopping.stop([run for run in open_runs if not run.ended], place)
 
     def _refusal(self, place: Place, meant: Wish, thread: Thread) -> str | None:
         """Ask the inventory, before the transaction: the workspace may have to be asked as well."""
-        asker = Asker(place.user, place.channel)
         hosts = set(meant.hosts if meant.act in ("look", "again") else ())
-        if meant.act in ("followup", "files", "stop") and thread.host:
-            hosts.add(thread.host)
+        if meant.act in ("followup", "files"):
+            named = Question.of(meant.text, self._settings.hosts).hosts
+            hosts |= thread.means | set(named)
+            for run in (thread.about, thread.looking, thread.about_one_of(named)):
+                hosts |= hosts_of(self._store, run) if run else set()
+        if meant.act == "stop":
+            hosts |= thread.at_work or thread.means
         if meant.intent and meant.intent.host:
             hosts.add(meant.intent.host)
+        return self._refused(place, hosts)
+
+    def _thread(self, channel: str, thread: str) -> Thread:
+        return Thread.of(self._store.runs.in_thread(channel, thread))
+
+    def _refused(self, place: Place, hosts: Collection[str]) -> str | None:
+        asker = Asker(place.user, place.channel)
         refused = (self._access.refusal(asker, host) for host in sorted(hosts))
         return self._access.refusal(asker) or next(filter(None, refused), None)
 
@@ -141,7 +158,7 @@ class Desk:
         asked = Asked(place, message.key, meant.text, message.model_dump_json(), meant.port)
         match meant.act:
             case "look":
-                return self._intake.hosts(asked, meant.hosts)
+                return self._intake.hosts(replace(asked, strange=meant.strange), meant.hosts)
             case "again":
                 return self._presses.again(asked, thread, meant.hosts[0])
             case "followup" if meant.intent:
@@ -153,7 +170,7 @@ class Desk:
             case "stop":
                 return self._stopping.stop([run for run in thread.runs if not run.ended], place)
             case _:
-                self._intake.which(asked, WHICH)
+                self._intake.which(asked, WHICH, meant.hosts)
         return ()
 
     @contextmanager

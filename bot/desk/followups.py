@@ -9,6 +9,7 @@ from bot.desk.books import Books
 from bot.desk.intake import Asked, Intake
 from bot.desk.thread import Thread
 from bot.followup import Intent
+from bot.question import Question
 from bot.settings import Settings
 from bot.store import Run, Store
 
@@ -22,11 +23,14 @@ class FollowupsIn:
 
     def accept(self, asked: Asked, meant: Intent, thread: Thread) -> Sequence[Run]:
         """Return what is to be enqueued."""
-        about = thread.about
+        named = Question.of(asked.text, self._settings.hosts).hosts
+        of_named = thread.about_one_of(named) if meant.kind != "compare" else None
+        about = of_named or thread.about
         if meant.kind == "compare" and meant.host and about:
             return self._compare(replace(asked, about=about.id), meant.host, about)
-        if thread.looking or about is None:
-            return self._intake.followup(asked, thread.host, thread.looking)
+        looking = thread.looking
+        if about is None or (looking and (of_named is None or looking.host == of_named.host)):
+            return self._intake.followup(asked, thread.host, looking)
         return self._intake.followup(replace(asked, about=about.id), about.host, None)
 
     def _compare(self, asked: Asked, other: str, about: Run) -> Sequence[Run]:
@@ -37,4 +41,5 @@ class FollowupsIn:
             return self._intake.followup(asked, about.host, None)
         first = replace(asked, key=f"{asked.key}#{name}", about=None)
         runs = self._intake.hosts(first, [name])
-        return [*runs, *self._intake.followup(asked, about.host, self._store.runs.open_on(name))]
+        waits_for = self._store.runs.open_on(name)
+        return [*runs, *self._intake.followup(asked, about.host, waits_for, told=True)]

@@ -19,7 +19,10 @@ MOST_HOSTS = 3  # of one question: each is a trail in its thread
 
 @dataclass(frozen=True)
 class Asked:
-    """What was asked: `key` is unique, `text` the question, `message` the JSON of what was written."""
+    """What was asked: `key` is unique, `text` the question, `message` the JSON of what was written.
+
+    `strange` are names that it holds beside those of hosts that we know.
+    """
 
     place: Place
     key: str
@@ -27,6 +30,7 @@ class Asked:
     message: str
     port: int | None = None
     about: int | None = None
+    strange: tuple[str, ...] = ()
 
 
 class Intake:
@@ -74,8 +78,13 @@ class Intake:
         self._note(asked, "files", run)
         return [run]
 
-    def followup(self, asked: Asked, host: str | None, waits_for: Run | None) -> list[Run]:
-        """Accept a follow-up: at once, or when the work that its thread waits for is done."""
+    def followup(
+        self, asked: Asked, host: str | None, waits_for: Run | None, *, told: bool = False
+    ) -> list[Run]:
+        """Accept a follow-up: at once, or when the work that it waits for is done.
+
+        `told` says that the thread shows already what is waited for.
+        """
         if self._beyond(asked, 0):
             return []
         if host:
@@ -90,15 +99,15 @@ class Intake:
             self._note(asked, "followup", run)
             return [run] if run else []
         run = self._add(asked, "followup", host, joins=waits_for)
-        if run:
+        if run and not told:
             self._books.say(asked.place, asked.key, [words.line(words.STILL_LOOKING)])
         self._note(asked, "followup", run)
         return []
 
-    def which(self, asked: Asked, headline: str) -> None:
-        """Keep a question that names no host, until its answer names one."""
+    def which(self, asked: Asked, headline: str, hosts: Sequence[str]) -> None:
+        """Keep a question that names no host, until its answer names one of these."""
         run = self._add(asked, "host", None, state="failed", headline=headline)
-        self._books.say(asked.place, asked.key, words.which(tuple(self._settings.hosts)))
+        self._books.say(asked.place, asked.key, words.which(hosts))
         self._note(asked, "ask", run)
 
     def _host(self, asked: Asked, host: str) -> Run | None:
@@ -110,7 +119,7 @@ class Intake:
         if run is None:
             return None
         question = Question.of(asked.text, self._settings.hosts)
-        self._books.open_trail(run, words.looking(question, host, self._number()))
+        self._books.open_trail(run, words.looking(question, host, self._number(), asked.strange))
         self._note(asked, "ask", run)
         return run
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from bot.store import Run
@@ -40,12 +40,39 @@ class Thread:
     @property
     def about(self) -> Run | None:
         """Return the newest verdict, which a follow-up means."""
-        return next((run for run in reversed(self.runs) if run.ended and run.category), None)
+        asides = self._asides()
+        return next((run for run in self._judged() if run.id not in asides), None)
+
+    def about_one_of(self, hosts: Collection[str]) -> Run | None:
+        """Return the newest verdict on one of these hosts, for a follow-up that names it."""
+        wanted = {host.lower() for host in hosts}
+        return next((run for run in self._judged() if (run.host or "").lower() in wanted), None)
+
+    def _judged(self) -> Iterator[Run]:
+        return (run for run in reversed(self.runs) if run.ended and run.category)
+
+    def _asides(self) -> frozenset[int]:
+        """Return looks at another host that were taken only to compare with it: talk stays where it was."""
+        asking = {run.key for run in self.runs if run.kind == "followup"}
+        return frozenset(
+            run.id for run in self.runs if run.kind == "host" and run.key.split("#")[0] in asking
+        )
 
     @property
     def host(self) -> str | None:
         """Return the host that was spoken of last."""
         return next((run.host for run in reversed(self.runs) if run.host), None)
+
+    @property
+    def means(self) -> frozenset[str]:
+        """Return the hosts that an answer here draws on, where the question names none."""
+        about = self.about
+        return frozenset(host for host in (self.host, about and about.host) if host)
+
+    @property
+    def at_work(self) -> frozenset[str]:
+        """Return the hosts of all open work, which a stop would end."""
+        return frozenset(run.host for run in self.runs if run.host and not run.ended)
 
     @property
     def unnamed(self) -> Run | None:

@@ -7,27 +7,21 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from bot.desk.message import Message
+from bot.desk.aside import beside
+from bot.desk.small_talk import small_talk, stops
 from bot.desk.thread import Thread
 from bot.followup import Intent, intent
+from bot.followup.rejudge import on_the_verdict
+from bot.message import Message
 from bot.question import Question
+from bot.question.names import strangers
 
 Act = Literal[
     "silent", "hello", "help", "hosts", "stop", "thanks",
-    "look", "again", "which", "unknown", "files", "followup",
+    "look", "again", "which", "unknown", "files", "followup", "aside",
 ]  # fmt: skip
 
-_STOP = re.compile(
-    r"(?:please\s+)?(?:stop|cancel|abort|halt)(?:\s+(?:it|this|that|now|everything|looking|please)){0,2}"
-)
-_HELP = re.compile(
-    r"help|help me|what can you do|what do you do|how do (?:you|i use you) work|usage"
-)
-_HOSTS = re.compile(r"hosts|list hosts|(?:which|what) hosts(?: do you know| can i ask about)?")
-_HELLO = re.compile(
-    r"|hi|hello|hey|hey there|hi there|good (?:morning|afternoon|evening)|ping|test"
-)
-_THANKS = re.compile(r"(?:many )?thanks?(?: you)?(?: a lot| so much)?|thx|ty|great,? thanks?")
+_A_NAME_WORDS = 4  # of an answer to "which host?"
 _EDGES = " \t\n.!?,;:"
 
 
@@ -40,6 +34,7 @@ class Wish:
     hosts: tuple[str, ...] = ()
     port: int | None = None
     intent: Intent | None = None
+    strange: tuple[str, ...] = ()  # named beside the hosts, and none of those that we know
 
 
 def wish(message: Message, thread: Thread, hosts: Collection[str]) -> Wish:
@@ -49,39 +44,41 @@ def wish(message: Message, thread: Thread, hosts: Collection[str]) -> Wish:
         return _overheard(message, text, thread, hosts)
     if message.files or message.pasted:
         return Wish("files", text)
-    word = _word(text)
+    word = small_talk(text)
     if word and not (word == "help" and thread.about):
         return Wish(word, text)
-    if thread.unnamed and (found := _named_late(text, thread.unnamed.text, hosts)):
-        return found
+    if thread.unnamed:
+        found = _told_late(text, thread.unnamed.text, hosts)
+        if found.act == "look":
+            return found
     return _followup(text, thread, hosts) or _look(text, thread, hosts)
-
-
-def _word(text: str) -> Act | None:
-    bare = " ".join(text.lower().strip(_EDGES).split())
-    words: tuple[tuple[Act, re.Pattern[str]], ...] = (
-        ("hello", _HELLO),
-        ("stop", _STOP),
-        ("help", _HELP),
-        ("hosts", _HOSTS),
-        ("thanks", _THANKS),
-    )
-    return next((act for act, form in words if form.fullmatch(bare)), None)
 
 
 def _overheard(message: Message, text: str, thread: Thread, hosts: Collection[str]) -> Wish:
     """In a thread of ours people also talk to each other: only what is clearly meant for us counts."""
     if message.others or not thread.known or message.files or message.pasted:
         return Wish("silent")
-    if _word(text) == "stop" and thread.open:
+    if stops(text) and thread.open:
         return Wish("stop", text)
     asked = thread.unnamed
-    if asked and asked.user == message.user and text.lower() in {name.lower() for name in hosts}:
-        return _named_late(text, asked.text, hosts) or Wish("silent")
+    if asked and asked.user == message.user and len(text.split()) <= _A_NAME_WORDS:
+        return _told_late(text, asked.text, hosts)
     meant = intent(text, hosts) if thread.looking or thread.about else None
-    if meant is None or meant.kind in ("thanks", "help"):
+    if meant is None or meant.kind in ("thanks", "help") or _elsewhere(text, meant, thread, hosts):
         return Wish("silent")
-    return _meant(meant, text, thread)
+    return _meant(meant, text, thread, hosts)
+
+
+def _told_late(text: str, asked: str, hosts: Collection[str]) -> Wish:
+    """Read the answer to "which host?" as people give it: "CT-129", "ct 129 please"."""
+    if found := _named_late(text, asked, hosts):
+        return found
+    squeezed = re.sub(r"[^a-z0-9]", "", text.lower().removesuffix("please"))
+    for host in hosts:
+        if re.sub(r"[^a-z0-9]", "", host.lower()) == squeezed:
+            return _named_late(host, asked, hosts) or Wish("silent")
+    strange = _unknown(text, hosts)
+    return Wish("unknown", text, strange) if strange else Wish("silent")
 
 
 def _named_late(text: str, asked: str, hosts: Collection[str]) -> Wish | None:
@@ -99,28 +96,44 @@ def _followup(text: str, thread: Thread, hosts: Collection[str]) -> Wish | None:
     if not (thread.looking or thread.about):
         return None
     meant = intent(text, hosts, addressed=True)
+    if meant and _elsewhere(text, meant, thread, hosts):
+        return None
     if meant is None or meant.kind == "rejudge":
         named = Question.of(text, hosts).hosts or _unknown(text, hosts)
         if any(name.lower() != (thread.host or "").lower() for name in named):
             return None  # another host: another question
-    return _meant(meant or Intent.rejudging(text), text, thread)
+    if meant is None and not on_the_verdict(text) and (other := beside(text, hosts)):
+        return Wish(other, text)
+    return _meant(meant or Intent.rejudging(text), text, thread, hosts)
 
 
-def _meant(meant: Intent, text: str, thread: Thread) -> Wish:
+def _elsewhere(text: str, meant: Intent, thread: Thread, hosts: Collection[str]) -> bool:
+    """Say whether a follow-up names a host that this thread knows nothing of."""
+    if meant.kind in ("compare", "rejudge"):
+        return False
+    seen = {run.host.lower() for run in thread.runs if run.host}
+    return any(name.lower() not in seen for name in Question.of(text, hosts).hosts)
+
+
+def _meant(meant: Intent, text: str, thread: Thread, hosts: Collection[str]) -> Wish:
     if meant.kind == "thanks" or (meant.kind == "help" and not thread.about):
         return Wish(meant.kind, text)
     if meant.kind == "again" and thread.host:
-        return Wish("again", text, (thread.host,), intent=meant)
+        named = Question.of(text, hosts).hosts[:1]
+        return Wish("again", text, named or (thread.host,), intent=meant)
     return Wish("followup", text, intent=meant)
 
 
 def _look(text: str, thread: Thread, hosts: Collection[str]) -> Wish:
     named = Question.of(text, hosts)
     found = Wish("look", text, named.hosts, named.port)
-    if named.hosts:
-        return found if hosts else replace(found, act="unknown")
+    if named.hosts and not (hosts and beside(text, hosts)):
+        strange = strangers(text, hosts)
+        return replace(found, strange=strange) if hosts else replace(found, act="unknown")
     if strange := _unknown(text, hosts):
         return Wish("unknown", text, strange)
+    if other := beside(text, hosts):
+        return Wish(other, text)
     if thread.host:
         return replace(found, hosts=(thread.host,))
     if len(hosts) == 1:
@@ -131,4 +144,5 @@ def _look(text: str, thread: Thread, hosts: Collection[str]) -> Wish:
 def _unknown(text: str, hosts: Collection[str]) -> tuple[str, ...]:
     """Return what is named like a host and is none that we know."""
     known = {name.lower() for name in hosts}
-    return tuple(name for name in Question.of(text).hosts if name.lower() not in known)
+    named = (name for name in Question.of(text).hosts if name.lower() not in known)
+    return tuple(dict.fromkeys((*named, *strangers(text, hosts))))

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from difflib import get_close_matches
 
 from bot import narrator
 from bot.narrator import Line
 from bot.narrator.changed import ago
 from bot.question import Question
+from bot.question.plain import plain
 
 THERE = "its thread"  # cited where the address of another thread is wanted
+_CHANGE = re.compile(
+    r"(?:(?:please|pls|can you|could you|just)\s+)*"
+    r"(?:fix|repair|restart|reboot|kill|reset|upgrade|update|install|change|set|enable|disable|stop|start"
+    r"|delete|remove|uninstall|shut ?down|run|execute)\b(?! (?:an? |the |some )?(?:check|diagnos|look))",
+    re.IGNORECASE,
+)
+_ALIKE = 0.75  # share of letters: CT219 for CT129, and not gpu-1 for CT129
 _SHOWN = 12  # names of hosts in one sentence
 STILL_LOOKING = "I am still looking, and answer this when I have the verdict."
 NOTHING_RUNS = "Nothing is running in this thread."
 OF_FILES = "That verdict came from files: give me newer ones, and I judge those."
 THANKS = "You are welcome."
 KEPT = "Thank you. I keep that, so that my verdicts can be held against it."
+ELSEWHERE = "That button belongs to another conversation. Please ask me here, and I look anew."
 ENDED = "That has ended already."
 NO_EVIDENCE = "I no longer have what I saw then. “Check again” takes new looks."
 THERE_ALREADY = "The evidence is in this thread already."
@@ -42,17 +53,34 @@ def which(hosts: Sequence[str]) -> list[Line]:
             Line("lead", known(hosts)),
             Line("text", "Until then give me files, or paste a log."),
         ]
-    return [Line("lead", f"Which host do you mean? {known(hosts)}")]
+    return [
+        Line("lead", f"Which host do you mean? {known(hosts)}"),
+        Line("text", "Or give me files, or paste a log. “help” says what I can do."),
+    ]
+
+
+def aside(hosts: Sequence[str]) -> list[Line]:
+    """Say kindly what we are for, where something else is asked."""
+    return [
+        Line(
+            "lead",
+            "I am afraid I only know why LLM servers are slow or broken. "
+            f"Ask me “why is {hosts[0] if hosts else 'gpu-1'} slow?”, or “help”.",
+        )
+    ]
 
 
 def unknown(names: Sequence[str], hosts: Sequence[str]) -> list[Line]:
     """Say that a host is not in the inventory: a message must not decide whom we log in to."""
+    by_name = {host.lower(): host for host in hosts}
+    alike = get_close_matches(names[0].lower(), by_name, n=2, cutoff=_ALIKE) if names else ()
+    meant = f" Did you mean {' or '.join(by_name[name] for name in alike)}?" if alike else ""
     named = " or ".join(names[:3])
     add = " Whoever runs me can add it to hosts.toml." if hosts else ""
     return [
         Line(
             "lead",
-            f"I do not know {named}, and look only at hosts that I was given. {known(hosts)}{add}",
+            f"I do not know {named}, and look only at hosts that I was given. {known(hosts)}{add}{meant}",
         )
     ]
 
@@ -67,9 +95,16 @@ def too_many(hosts: Sequence[str], most: int) -> list[Line]:
     ]
 
 
-def looking(question: Question, where: str, number: int = 0) -> list[Line]:
-    """Say what was understood, and the place in the queue where there is one."""
+def looking(
+    question: Question, where: str, number: int = 0, strange: Sequence[str] = ()
+) -> list[Line]:
+    """Say what was understood, whom we do not know, and the place in the queue where there is one."""
     lines = [narrator.understood(question, where)]
+    if strange:
+        named = " or ".join(strange[:3])
+        lines.append(Line("text", f"I do not know {named}: I look only at hosts that I was given."))
+    if _CHANGE.match(plain(question.text).strip()):
+        lines.append(Line("text", "I change nothing on a host: I look, and say what to do."))
     if number:
         lines.append(
             Line("text", f"You are number {number} in the queue; I begin when it is your turn.")

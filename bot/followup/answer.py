@@ -33,6 +33,7 @@ HELP = (
     "why? · how sure are you? · what could you not check? · what should I do?",
     "check again, once something was done",
 )
+READS_ONLY = "I cannot do that: I only read, and change nothing on a host."
 
 
 @dataclass(frozen=True)
@@ -93,6 +94,13 @@ def _why(intent: Intent, end: Judged) -> Iterable[Part]:
     return plain(end) if intent.plain else why(end)
 
 
+def _todo(intent: Intent, end: Judged) -> Iterable[Part]:
+    """Tell the steps; who asks us to take them is told first that we do not."""
+    if intent.text:
+        yield Line("lead", READS_ONLY)
+    yield from todo(end)
+
+
 def _help(_: Intent, __: Judged) -> Iterable[Part]:
     yield Line("text", "In this thread you can ask me, among others:")
     for line in HELP:
@@ -106,7 +114,7 @@ _TELLERS: dict[str, Teller] = {
     "who_set": who_set,
     "grep": grep,
     "why": _why,
-    "todo": lambda _, end: todo(end),
+    "todo": _todo,
     "unchecked": lambda _, end: unchecked(end),
     "sure": lambda _, end: sure(end),
     "thanks": lambda _, __: (Line("text", "You are welcome."),),

@@ -15,7 +15,10 @@ _NO_COST = 0.0
 
 @dataclass(frozen=True)
 class Difference:
-    """One thing that differs. `cost` says what it costs and where, `cost_pct` how much, for the order."""
+    """One thing that differs. `cost` says what it costs and where, `cost_pct` how much, for the order.
+
+    `decides` says that it is what the verdict on one of the two names.
+    """
 
     what: str
     here: str
@@ -23,6 +26,7 @@ class Difference:
     cost: str = ""
     cost_pct: float = _NO_COST
     measured: bool = False
+    decides: bool = False
     weight: int = 0
 
 
@@ -40,7 +44,7 @@ def differences(
                 same.append(one)
         elif (one and other) or _tells_alone(one or other):
             found.append(_difference(one, other, {names[0]: here, names[1]: there}))
-    found.sort(key=lambda one: (not one.measured, -one.cost_pct, -one.weight))
+    found.sort(key=lambda one: (not one.measured, not one.decides, -one.cost_pct, -one.weight))
     same.sort(key=lambda one: -one.weight)
     return tuple(found), tuple(one.name for one in same)
 
@@ -77,7 +81,8 @@ def _priced(plain: Difference, trait: Trait, ends: dict[str, Judged]) -> Differe
         for cause in mine.keys() - shared:
             loss, told = _loss(mine[cause])
             if loss > plain.cost_pct:
-                plain = replace(plain, cost=f"{name}: {told}", cost_pct=loss)
+                decides = plain.decides or cause == ends[name].verdict.cause
+                plain = replace(plain, cost=f"{name}: {told}", cost_pct=loss, decides=decides)
     return plain
 
 

@@ -93,7 +93,7 @@ _FORMS: tuple[tuple[str, tuple[str, ...]], ...] = (
         r"what(?: is|'s) (?:the|your) confidence|really",
     )),
     ("todo", (
-        r"what (?:should|can|do|must|could) (?:i|we) do(?: about (?:it|this|that))?(?: next| first)?",
+        r"what (?:should|can|do|must|could) (?:i|we) do(?: about (?:it|this|that))?(?: next| first| now)?",
         r"how (?:do|can|should|would) (?:i|we) (?:fix|repair|solve)(?: (?:it|this|that))|how to fix (?:it|this|that)",
         r"what(?: is|'s) the (?:fix|remedy|next step|solution|repair)|what now|what next|next steps?",
         r"what (?:would|do) you (?:suggest|recommend|propose|advise)",

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bot.followup.change import Change
+from bot.followup.chinese import said_in_english
 from bot.followup.forms import FORMS
 from bot.followup.sentence import asking, thanks
 from bot.followup.suspect import flag, suspects, topical
@@ -48,16 +49,30 @@ def intent(text: str, hosts: Collection[str] = (), *, addressed: bool = False) -
     `hosts` are those that are known. A message that is `addressed` to us for certain may name what
     no rule knows ("why not the moon?"); one that only stands in the thread must be about the case.
     """
+    text = said_in_english(text)
     if thanks(text):
         return Intent("thanks")
     bare = asking(text)
     if bare is None:
         return None
-    for name, form in FORMS:
-        found = form.fullmatch(bare)
-        if found and (meant := _READERS[name](found, hosts)):
-            return meant
-    return _loose(bare) if addressed else None
+    placeless = _without(bare, hosts)
+    last = _CLAUSES.split(placeless)[-1] if addressed else bare
+    for words in dict.fromkeys((bare, placeless, last)):
+        for name, form in FORMS:
+            found = form.fullmatch(words)
+            if found and (meant := _READERS[name](found, hosts)):
+                return meant
+    return _loose(placeless) if addressed else None
+
+
+def _without(bare: str, hosts: Collection[str]) -> str:
+    """Take away where something is asked of: "why not NCCL on CT129"."""
+    if not hosts:
+        return bare
+    names = "|".join(re.escape(host) for host in hosts)
+    return (
+        re.sub(rf" (?:on|about|for|at|of|in) (?:{names})$", "", bare, flags=re.IGNORECASE) or bare
+    )
 
 
 def _why_not(found: re.Match[str], _: Collection[str]) -> Intent | None:
@@ -125,10 +140,16 @@ def _just(kind: Kind, *, plain: bool = False) -> Reader:
 
 
 def _loose(bare: str) -> Intent | None:
-    """Read what is addressed to us though it names nothing that we know."""
+    """Read what is addressed to us though it names nothing that we know, or is a wish that talk is full of."""
+    if _DONE.fullmatch(bare):
+        return Intent("again")
+    if _DO.fullmatch(bare):
+        return Intent("todo", text=bare)
     found = _NAMES_SOMETHING.fullmatch(bare)
     if found is None:
-        return None
+        denied = _NOT.fullmatch(bare)
+        about = topical(denied["what"]) if denied else None
+        return Intent("why_not", about, text=denied["what"]) if denied and about else None
     kind: Kind = "what_if" if found["if"] else "why_not"
     return Intent(kind, suspects(found["what"]), text=_bare(found["what"]))
 
@@ -170,8 +191,23 @@ _OF_A_LOOK = re.compile(
     r"|nvlinks?|metrics|environment|env|launch|command line|server args|server_info|arguments|config(?:\.json)?|source"
     r"|processes|top|machine|lscpu|samples)(?: (?:output|look|lines|samples|variables))?"
 )
+_NOT = re.compile(r"not (?:because of )?(?P<what>.{2,60})", re.IGNORECASE)
+_CLAUSES = re.compile(r"[,;]\s+(?:(?:so|and|but|please|now)\s+)*")
 _NAMES_SOMETHING = re.compile(
     r"(?:why not|(?:what|how) about|is it|could it be|(?P<if>what if)) (?P<what>.{2,120})",
+    re.IGNORECASE,
+)
+_IT = r"(?:it|this|that|them|(?:the|that|our) [\w ]{2,30})"
+_DONE = re.compile(
+    r"(?:i|we|somebody|they)(?:(?:'ve| have| has| had| just| now))*"
+    r" (?:re-?(?:booted|started|seated|placed|paired|moved)"
+    rf"|fixed|swapped|changed|upgraded|updated|power[- ]?cycled) {_IT}(?:[ ,;].{{0,60}})?"
+    r"|(?:it(?:'s| is)|still) (?:still )?(?:the same|slow|bad|not (?:fixed|better|faster))",
+    re.IGNORECASE,
+)
+_DO = re.compile(
+    r"(?:fix|repair|solve|apply|undo|restart|reboot|kill|upgrade|change|set|enable|disable)"
+    rf" (?:{_IT}|sglang|\S{{4,60}})(?: (?:for (?:me|us)|now|on \S+|to \S+|[\d.]+))*",
     re.IGNORECASE,
 )
 _READERS: dict[str, Reader] = {

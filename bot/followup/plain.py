@@ -76,7 +76,8 @@ def plain(end: Judged) -> Iterator[Line]:
             )
     if verdict.headroom:
         yield _ceiling(verdict.headroom)
-    if remedy := best.finding.remedy or best.rule.cause.remedy:
+    remedy = best.finding.remedy or best.rule.cause.remedy
+    if remedy and remedy[0] != "none":
         yield Line("text", f"What to do first: {spaced(remedy[0].rstrip('.'))}.")
 
 

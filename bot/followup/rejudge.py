@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from bot.followup.intent import Intent
+from bot.followup.suspect import suspects
 from bot.followup.why_not import why_not
 from bot.investigate import Judged, conclude
 from bot.narrator import Line, Part, Table
@@ -14,12 +16,23 @@ from bot.narrator.answers import TOPICS
 from bot.narrator.verdict import figures
 from bot.narrator.wording import lowered, raised, spaced
 from bot.question import Question
+from bot.question.plain import plain
 from tools.engine import Claim
 from tools.judgement import Confirmed
 from tools.rule import Aspect
 
 _UP_TO = ("Not the cause, and why", "Could not check", "True, and not the cause")
 _SHOWN = 3
+_SLOW = re.compile(
+    r"\b(?:slow\w*|fast\w*|speed|wrong|broken|bad|hang\w*|stuck|crash\w*|tok(?:ens?)?/s)\b",
+    re.IGNORECASE,
+)
+_SHORTER = re.compile(r"\b(?:verdict|summary|summari[sz]e|recap|tl;?dr)\b", re.IGNORECASE)
+_ANGRY = re.compile(
+    r"\b(?:useless|bullshit|nonsense|rubbish|garbage|stupid|idiot|suck\w*|dumb|crap|no help|not help\w*"
+    r"|doesn't help)\b",
+    re.IGNORECASE,
+)
 _NAMES: dict[Aspect, str] = {"decode": "decode", "prefill": "prefill", "ttft": "the first token"}
 
 
@@ -28,6 +41,9 @@ def rejudge(question: Question, end: Judged, asked: str, looked_at: str = "") ->
 
     Raises nothing; rates that the thread's question claimed hold on unless the new one names others.
     """
+    if not _understood(asked):
+        yield from _not_understood(end, angry=bool(_ANGRY.search(asked)))
+        return
     meant = _merged(question, Question.of(asked))
     looks = [one for one in end.evidence if not isinstance(one.facts, Claim)]
     again = conclude(meant, looks)
@@ -37,6 +53,39 @@ def rejudge(question: Question, end: Judged, asked: str, looked_at: str = "") ->
     yield from (_kept(part, there) for part in _aspects(again, meant))
     told = _told(again, meant, same=again.verdict.cause == end.verdict.cause)
     yield from (_kept(part, there) for part in told)
+
+
+def on_the_verdict(text: str) -> bool:
+    """Say whether a text is about what was said here, though it asks nothing: anger, or "tl;dr"."""
+    return bool(_ANGRY.search(text) or _SHORTER.search(text))
+
+
+def _understood(asked: str) -> bool:
+    """Say whether a text names anything that looks can be judged for."""
+    new = Question.of(asked)
+    told = new.interest.aspects or suspects(asked) or new.now_tok_s or new.before_tok_s
+    return bool(told or _SLOW.search(plain(asked)) or _SHORTER.search(asked))
+
+
+def _not_understood(end: Judged, *, angry: bool) -> Iterator[Line]:
+    """Say so, and what can be asked: the verdict stands, but it was not asked for."""
+    if angry:
+        sorry = "I am sorry that this does not help. If I am wrong, tell me what you see, and I look there."
+        yield Line("text", sorry)
+    else:
+        yield Line("text", "I am not sure what you ask me there.")
+    yield _stands(end)
+    yield Line(
+        "said",
+        "I understand for example: “why not NCCL?”, “what should I do?”, “how sure are you?”,"
+        " “check again”. “help” says more.",
+    )
+
+
+def _stands(end: Judged) -> Line:
+    verdict = end.verdict
+    stands = f"The verdict of this thread stands: {lowered(spaced(verdict.headline.rstrip('.')))}."
+    return Line("text", stands, verdict.findings[0].evidence if verdict.cause else ())
 
 
 def _kept(part: Part, there: Collection[str]) -> Part:
@@ -91,8 +140,7 @@ def _told(end: Judged, meant: Question, *, same: bool) -> Iterator[Part]:
         topics = [TOPICS[one] for one in sorted(asked.suspects & TOPICS.keys())]
         subject = raised(", ".join(dict.fromkeys(topics)) or "What you suspect")
         yield from why_not(Intent("why_not", asked.suspects, text=meant.text), end, subject)
-    stands = f"The verdict of this thread stands: {lowered(spaced(verdict.headline.rstrip('.')))}."
-    yield Line("text", stands, verdict.findings[0].evidence if verdict.cause else ())
+    yield _stands(end)
 
 
 def _in_full(end: Judged, meant: Question) -> Iterator[Part]:

@@ -37,7 +37,8 @@ def sure(end: Judged) -> Iterator[Line]:
             "text",
             f"The figures are less sure than the cause: they come from {best.finding.effect.source}.",
         )
-    if check := best.finding.verify or best.rule.cause.verify:
+    check = best.finding.verify or best.rule.cause.verify
+    if check not in ("", "-"):
         yield Line("item", f"What would prove it: {lowered(spaced(check.rstrip('.')))}.")
     yield from _rivals(end, best)
 

@@ -1,11 +1,13 @@
 """narrator turns events and verdict into a story; pure, and in no medium yet."""
 
+from bot.narrator.explained import Explanation
 from bot.narrator.line import Kind, Line, Part, Table
 from bot.narrator.looks import asked, deployed, look, title, understood
 from bot.narrator.verdict import CATEGORIES, verdict
 
 __all__ = [
     "CATEGORIES",
+    "Explanation",
     "Kind",
     "Line",
     "Part",

@@ -7,6 +7,7 @@ from statistics import median_low
 from typing import Protocol
 
 from bot.narrator.line import Line
+from bot.narrator.verdict import CATEGORIES
 from bot.narrator.wording import lowered, spaced
 from tools.evidence import Evidence
 from tools.known import Known
@@ -37,6 +38,15 @@ def changed(before: Judged, now: Judged, age_s: float) -> Iterator[Line]:
     yield from (Line("item", text) for text in told)
     if not told and before.verdict.cause == now.verdict.cause:
         yield Line("item", "Nothing that I measured moved.")
+
+
+def concluded(category: str | None, headline: str | None) -> str:
+    """Say in one line how a look ended, for a list: "Hardware: the PCIe link runs at Gen1"."""
+    if not headline:
+        return "ended without a verdict"
+    said = spaced(headline.removeprefix(OPEN).rstrip("."))
+    name = CATEGORIES.get(category or "")
+    return f"{name}: {said}" if name else said
 
 
 def ago(age_s: float) -> str:

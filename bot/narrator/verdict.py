@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from bot.narrator.answers import not_the_cause
+from bot.narrator.explained import Explanation, explained, supposed
 from bot.narrator.line import Line, Part
 from bot.narrator.measured import measured, percent
 from bot.narrator.unseen import could_not_check
@@ -28,8 +29,13 @@ _NO_STEP = re.compile(r"^none\b")  # a remedy of the catalogue that says what to
 _QUOTES_SHOWN = 4
 
 
-def verdict(judged: Verdict, asked: Interest | None = None) -> Iterator[Part]:
-    """Tell the verdict; what the person asked about is answered by name."""
+def verdict(
+    judged: Verdict, asked: Interest | None = None, explanation: Explanation | None = None
+) -> Iterator[Part]:
+    """Tell the verdict; what the person asked about is answered by name.
+
+    `explanation` is what a model added: its sentences follow the figures, its ideas what is certain.
+    """
     asked = asked or Interest()
     best = judged.findings[0] if judged.findings and judged.cause else None
     if best:
@@ -38,11 +44,13 @@ def verdict(judged: Verdict, asked: Interest | None = None) -> Iterator[Part]:
         yield Line("verdict", _lead(judged))
     if judged.headroom:
         yield from measured(judged.headroom)
+    yield from explained(explanation)
     if best:
         yield from todo(best)
     yield from _next(judged.next_test)
     yield from _also("Also found", _others(judged, best))
     yield from _also("True, and not the cause", judged.asides)
+    yield from supposed(explanation)
     yield from not_the_cause(judged.ruled_out, asked)
     open_yet = [one for one in judged.unchecked if one.why.rstrip(".") not in judged.headline]
     yield from could_not_check(open_yet, asked)

@@ -6,12 +6,11 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from bot.question.names import hosts
+from bot.question.plain import LONGEST
 from bot.question.rates import claimed, for_each, in_parallel
 from bot.question.topics import interest
 from tools.secrets import scrub
 from tools.verdict import Interest
-
-LONGEST = 4000  # characters of a question that are read; nobody asks at greater length
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 
+from bot.question.plain import plain
 from tools.rule import Aspect
 from tools.verdict import Interest
 
 _ASPECTS: dict[Aspect, str] = {
-    "decode": r"decod | tok(en)?s?\s*/\s*s | tokens?\ per\ second | \btps\b | between\ tokens"
+    "decode": r"decod | tok(en)?s?\s*/\s*s | tok(en)?s?\ per\ sec | (?<![a-z])(tps|t/s)\b | between\ tokens"
+    r" | \b(itl|tpot)\b"
     r" | generation\ (speed|is\ slow|crawls) | generat\w+\ (slow|speed)",
     "prefill": r"prefill | long\ prompts? | prompt\ processing | long\ context",
     "ttft": r"ttft | time\ to\ first\ token | first\ token | freeze",
@@ -20,21 +22,22 @@ _ASPECTS: dict[Aspect, str] = {
     r" | (won't|doesn't|does\ not|can't|never|refuses\ to)\ "
     r"(finish(es)?\ )?start | load(ing)?\ (the\ )?models? | dies\ at\ start",
     "crash": r"crash | \bdie[sd]?\b | \bhang(s|ing)?\b | lock(s|ed)?\ up | \bxid\b"
-    r" | fall(en)?\ off | \breboots\b | \b502\b"
+    r" | f(a|e)ll(en|s)?\ off | \breboots\b | \b502\b"
     r" | switch(es|ed)?\ (itself\ )?off | frozen | deadlock | illegal\ memory",
 }
 _SUSPECTS: dict[str, str] = {
-    "pcie": r"pci-?e\b | \bgen\ ?[1-6]\b | \bx(4|8|16)\b | riser | \bslot | lspci | \blanes?\b | link\ speed | GT/s",
+    "pcie": r"pci-?e\b | \bgen\ ?[1-6]\b | \bx(4|8|16)\b | riser | \bslot | lspci | \blanes?\b | link\ speed | GT/s"
+    r" | the\ link\b | pcie\ link",
     "p2p": r"\bp2p\b | \bpeer | iommu | \bacs\b",
     "nvlink": r"nvlink | \bbridge",
-    "nccl": r"nccl | all-?reduce | collective | infiniband | rdma | roce | \bib\b | network",
+    "nccl": r"nccl | all[-_\ ]?reduce | collective | infiniband | rdma | roce | \bib\b | network",
     "sglang": r"\bflags? | argument | config | \bsettings? | scheduler | max[-_ ]running | chunked | mem[-_ ]fraction",
-    "cuda_graph_disabled": r"cuda\ ?graphs? | \beager\b",
-    "piecewise_graph_off": r"piecewise | cuda\ ?graphs?",
+    "cuda_graph_disabled": r"cuda[-_ ]?graphs? | \beager\b",
+    "piecewise_graph_off": r"piecewise | cuda[-_ ]?graphs?",
     "prefix_cache_off": r"prefix\ cache | radix | cached[-_ ]token | cache\ hit",
-    "custom_allreduce_off": r"all-?reduce | nccl",
+    "custom_allreduce_off": r"all[-_\ ]?reduce | nccl",
     "power": r"\bpower | \bwatts?\b | \bpsu\b | \bcap(ped)?\b | throttl",
-    "thermal": r"thermal | \bheat | \bhot\b | temperature | throttl | \bcool",
+    "thermal": r"thermal | \bheat | \bhot(ter|test)?\b | temperature | throttl | \bcool",
     "host_cpu": r"\bcpus?\b | \bcores?\b | governor | cgroup | load\ average",
     "numa": r"\bnuma\b | second\ socket",
     "speculative": r"specul | eagle | \bmtp\b | nextn | draft | \baccept",
@@ -66,6 +69,7 @@ _SUSPECT_WORDS = {
 
 def interest(text: str) -> Interest:
     """Return what the person wants to know and suspects; suspects are layers and ids of the catalogue."""
+    text = plain(text)
     return Interest(
         aspects=frozenset(name for name, words in _ASPECT_WORDS.items() if words.search(text)),
         suspects=_suspects(text),

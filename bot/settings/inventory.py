@@ -1,4 +1,4 @@
-"""hosts.toml: all hosts by name, who may ask and approve, and how much at once."""
+"""hosts.toml: all hosts by name, who may ask and approve, which models help, how much at once."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from bot.settings.errors import SettingsError
 from bot.settings.hosts import HostSettings
+from bot.settings.models import Budgets, ModelSettings
 from bot.settings.people import Access, Limits
 
 _PLACES = ("hosts.toml", "~/.config/perfsleuth/hosts.toml")
-_TABLES = ("hosts", "access", "limits")
+_TABLES = ("hosts", "access", "limits", "models", "budget")
 
 
 class Settings(BaseModel):
@@ -26,6 +27,8 @@ class Settings(BaseModel):
     hosts: dict[str, HostSettings] = {}
     access: Access = Access()
     limits: Limits = Limits()
+    models: tuple[ModelSettings, ...] = ()
+    budget: Budgets = Budgets()
     read_from: Path | None = None
 
     @model_validator(mode="after")
@@ -34,6 +37,14 @@ class Settings(BaseModel):
         twice = [name for name in self.hosts if lower.count(name.lower()) > 1]
         if twice:
             raise ValueError(f"{' and '.join(twice)} are one name: case makes no difference")
+        return self
+
+    @model_validator(mode="after")
+    def _money_can_be_counted(self) -> Self:
+        if name := self.budget.unpriced(self.models):
+            raise ValueError(
+                f"[budget] bounds money, so {name} needs usd_per_m_in and usd_per_m_out (0 where it costs nothing)"
+            )
         return self
 
     def host(self, name: str) -> HostSettings:
@@ -72,6 +83,6 @@ def _checked(raw: Mapping[str, Any], path: Path) -> Settings:
     if strange:
         raise SettingsError(
             f"{path}: {strange[0]} is unknown here: a host is [hosts.NAME]. "
-            "[access] and [limits] are the other tables."
+            "[access], [limits], [[models]] and [budget] are the other tables."
         )
     return Settings.model_validate({**raw, "read_from": path})

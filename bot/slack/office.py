@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+
+from slack_bolt.app.async_app import AsyncApp
 
 from bot.access import Access
 from bot.audience import Audience
@@ -53,14 +54,11 @@ def as_it_is(audience: Audience) -> Audience:
 class Office:
     """What must be stopped in order. `close` runs once, after `drain` or without it."""
 
-    store: Store
     jobs: Jobs
     courier: Courier
     intake: Intake
     front: Front
     door: Socket | Http
-    trails: Trails
-    wire: Wire
     tasks: list[asyncio.Task[None]]
 
     @property
@@ -126,23 +124,23 @@ async def open_office(
     courier = Courier(Postman(store, wire, trails, work.content), store.letters)
     wakers.append(courier.wake)
     jobs = Jobs(service, known.limits, work.carry_out)
+    work.enqueue = jobs.enqueue  # before the launch, which takes up what a dead process was doing
     await asyncio.to_thread(jobs.launch)
     opened.callback(jobs.close)
-    work.enqueue = jobs.enqueue
     desk = Desk(store, known, jobs.enqueue, groups, trails, names=groups.name)
     seen_by = SeenBy(store, known, Access(known, groups))
-    home = Home(store, wire, seen_by, known)
+    home = Home(store, wire, seen_by)
     front = Front(store, desk, wire, home, wake, learn=groups.learn)
     ears = await asyncio.to_thread(Ears, store)
     intake = Intake(store, us, ears, front.apologise)
-    app = build(service, us, intake, front, Perf(seen_by, known), Reasons(wire))
-    catch_up = CatchUp(store, wire, us, intake, ears, front.handle)
+    app = build(service, us, intake, front, Perf(seen_by), Reasons(wire))
+    catch_up = CatchUp(store, wire, us, intake, ears, front.take_up)
     door = _door(app, service, address, catch_up)
     tasks: list[asyncio.Task[None]] = []
     opened.push_async_callback(_ended, tasks)
-    office = Office(store, jobs, courier, intake, front, door, trails, wire, tasks)
-    for work_of in (courier.run(), catch_up.run(), tend(store, jobs, front, ears)):
-        tasks.append(_begun(work_of))
+    office = Office(jobs, courier, intake, front, door, tasks)
+    for working in (courier.run(), catch_up.run(), tend(store, jobs, front, ears)):
+        tasks.append(asyncio.create_task(working))
     await asyncio.to_thread(reconcile, store, jobs)
     await door.open()
     catch_up.want()
@@ -151,16 +149,13 @@ async def open_office(
 
 
 def _door(
-    app: Any, service: Service, address: tuple[str, int] | None, catch_up: CatchUp
+    app: AsyncApp, service: Service, address: tuple[str, int] | None, catch_up: CatchUp
 ) -> Socket | Http:
     if address is not None:
-        return Http(app, *address)
+        secret = service.signing_secret
+        return Http(app, *address, secret.get_secret_value() if secret else "")
     token = service.app_token.get_secret_value() if service.app_token else ""
     return Socket(app, token, catch_up.want)
-
-
-def _begun(work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-    return asyncio.create_task(work)
 
 
 async def _ended(tasks: list[asyncio.Task[None]]) -> None:

@@ -36,6 +36,7 @@ async def tend(store: Store, jobs: Jobs, front: Front, ears: Ears) -> None:
             if monotonic() - tidied > TIDY_S:
                 tidied = monotonic()
                 await asyncio.to_thread(store.tidy, KEEP_S)
+                await asyncio.to_thread(jobs.tidy, KEEP_S)
         except ToolsError as why:
             _LOG.error("%s", why)
 

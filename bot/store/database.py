@@ -113,7 +113,8 @@ def read_url(text: str) -> URL:
         return url.set(drivername="postgresql+psycopg")
     if backend != "sqlite" or url.database in (None, "", ":memory:"):
         raise StoreError(
-            "PERFSLEUTH_DATABASE_URL must be sqlite:////path/to/file.sqlite or postgresql://user:password@host/name."
+            "PERFSLEUTH_DATABASE_URL must be sqlite:////path/to/file.sqlite or "
+            "postgresql://USER@HOST/NAME (USER:PASSWORD where one is needed)."
         )
     return url.set(drivername="sqlite+pysqlite")
 

@@ -157,10 +157,6 @@ class Runs:
         with self._database.reading() as connection:
             return {row.id: row.stop_by for row in connection.execute(query)}
 
-    def ahead_of(self, id: int) -> int:
-        """Count the waiting runs that came before it."""
-        return self._count(runs.c.state == "waiting", runs.c.id < id)
-
     def in_thread(self, channel: str, thread: str) -> list[Run]:
         """Return everything that was asked in a thread, oldest first."""
         return self._all(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sqlalchemy import (
+    BigInteger,
     Boolean,
     Column,
     Connection,
@@ -154,6 +155,14 @@ heard = Table(
     Column("channel", _T, primary_key=True),
     Column("ts", _T, nullable=False),
     Column("at", _N, nullable=False),
+)
+
+spending = Table(
+    "spending",
+    TABLES,
+    Column("day", _T, primary_key=True),  # of UTC, as 2026-11-30
+    Column("tokens", BigInteger, nullable=False),
+    Column("usd", _N, nullable=False),
 )
 
 

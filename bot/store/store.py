@@ -14,6 +14,7 @@ from bot.store.cases import Cases
 from bot.store.database import Database, read_url
 from bot.store.heard import Heard
 from bot.store.inbox import Inbox
+from bot.store.ledger import Ledger
 from bot.store.letters import Letters
 from bot.store.opinions import Opinions
 from bot.store.run import ENDED
@@ -36,6 +37,7 @@ class Store:
         self.opinions = Opinions(database)
         self.audit = Audit(database)
         self.heard = Heard(database)
+        self.ledger = Ledger(database)
 
     @classmethod
     def open(

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from bot.desk.message import Message
+from bot.message import Message
 
 
 @dataclass(frozen=True)

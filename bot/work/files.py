@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import shutil
-import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from bot.audience import Audience
-from bot.desk.message import Message
 from bot.investigate import Judged, Learned, conclude
+from bot.message import Message
 from bot.narrator import Line, Part
 from bot.narrator.forms import KNOWN_FORMS
 from bot.settings import Settings
@@ -26,31 +25,31 @@ from tools.evidence import Evidence, read_back
 from tools.hosts.files import Found, read_texts
 from tools.probes import PROBES
 
-READERS = 2  # runs that read files at the same time: each may hold some 30 MB of each file
-
 
 class Files:
-    """Carries out runs of kind files."""
+    """Carries out runs of kind files.
+
+    Reading may hold some 30 MB of each file, so one run reads at a time: who has the turn to think,
+    which only `fetch` gives away.
+    """
 
     def __init__(
         self, store: Store, settings: Settings, audience: Audience, ends: Ends, fetch: Fetch
     ) -> None:
         self._store, self._settings = store, settings
         self._audience, self._ends = audience, ends
-        self.fetch = fetch
-        self._room = threading.Semaphore(READERS)
+        self._fetch = fetch
 
     def carry_out(self, run: Run) -> None:
         """Fetch, read, judge and tell."""
         self._audience.began(run, 0)
         message = Message.model_validate_json(run.message)
-        with self._room:
-            looks, troubles = self._looks(run, message)
-            question = question_of(run, self._settings)
-            end = conclude(question, looks)
-            self._audience.tell(run, end)
-            host = self._host(run)
-            self._store.cases.save(run.id, Case.of(host, question.text, "captured", looks))
+        looks, troubles = self._looks(run, message)
+        question = question_of(run, self._settings)
+        end = conclude(question, looks)
+        self._audience.tell(run, end)
+        host = self._host(run)
+        self._store.cases.save(run.id, Case.of(host, question.text, "captured", looks))
         self._ends.end(run, lambda one: self._end(one, end, troubles))
 
     def _looks(self, run: Run, message: Message) -> tuple[list[Evidence], list[str]]:
@@ -66,7 +65,7 @@ class Files:
         return looks, troubles
 
     def _found(self, message: Message, troubles: list[str]) -> Iterator[Found]:
-        fetched = self.fetch(message)
+        fetched = self._fetch(message)
         troubles += fetched.troubles
         try:
             for path, name in zip(fetched.paths, _names(fetched.paths), strict=True):

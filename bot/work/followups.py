@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import Any
 
 from bot.followup import Answer, Intent, answer, intent, wanted
 from bot.investigate import Judged, conclude
 from bot.letter import Attached, Letter
 from bot.narrator import Line, Part
 from bot.narrator.changed import ago
+from bot.narrator.explained import explained
 from bot.question import Question
 from bot.settings import Settings
 from bot.store import Run, Store
 from bot.work import told
+from bot.work.agents import Agents, nobody
 from bot.work.ends import End, Ends
 from bot.work.hosts import Names, Reach
 from bot.work.looks import Learned, judged_by, learned_by
@@ -38,6 +42,7 @@ class _Told:
     end: Judged
     new: Sequence[Evidence] = ()
     by: str | None = None
+    exchanges: Sequence[dict[str, Any]] = ()
 
 
 class Followups:
@@ -51,10 +56,13 @@ class Followups:
         stops: Stops,
         host_of: Reach,
         names: Names,
+        agents: Agents = nobody,
+        meanwhile: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
         self._store, self._settings = store, settings
         self._ends, self._stops = ends, stops
         self._host_of, self._names = host_of, names
+        self._agents, self._meanwhile = agents, meanwhile
 
     def carry_out(self, run: Run) -> None:
         """Answer it; a thread whose looks are gone is told so."""
@@ -63,11 +71,13 @@ class Followups:
             lines = [Line("lead", _GONE)]
             self._ends.end(run, lambda one: End(one, "failed", [told.answer_letter(one, lines)]))
             return
-        meant = intent(run.text, self._settings.hosts, addressed=True) or Intent.rejudging(run.text)
-        given = self._answered(run, meant, learned)
-        if given.new:
+        read = intent(run.text, self._settings.hosts, addressed=True)
+        given = self._answered(run, read or Intent.rejudging(run.text), learned)
+        if (read is None or read.plain) and not given.by:
+            given = self._phrased(run, learned, given)
+        if given.new or given.exchanges:
             host, looks = learned.case.host, [*learned.looks, *given.new]
-            case = Case.of(host, learned.case.question, "captured", looks)
+            case = Case.of(host, learned.case.question, "captured", looks, given.exchanges)
             self._store.cases.save(run.id, case)
         self._ends.end(run, lambda one: self._end(one, learned, given))
 
@@ -84,6 +94,25 @@ class Followups:
             meant, asked, end, run.text, before, looked_at=f"{at:%H:%M} UTC", names=names
         )
         return _Told(given, end, new, by)
+
+    def _phrased(self, run: Run, learned: Learned, given: _Told) -> _Told:
+        """Let a model answer what no form of ours reads; where nothing of it stands, ours stands."""
+        agent = self._agents(learned.case.host or "", learned.run.port)
+        if agent is None:
+            return given
+        asked = Question.of(learned.case.question, self._settings.hosts)
+        with self._stops.watching(run.id, None) as watch:
+            told_by = agent.follow_up(
+                asked, given.end, run.text, stopped=watch.asked, meanwhile=self._meanwhile
+            )
+        words = tuple(explained(told_by))
+        parts = words if told_by.lines else (*given.answer.parts, *words)
+        return replace(
+            given,
+            answer=replace(given.answer, parts=parts),
+            exchanges=told_by.exchanges_kept(),
+            by=watch.by,
+        )
 
     def _asked(
         self, run: Run, meant: Intent, learned: Learned

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Any
 
 from bot.audience import Audience
 from bot.investigate import Judged, Learned, conclude, investigate
-from bot.narrator import Line, Part
+from bot.narrator import Explanation, Line, Part
 from bot.narrator.changed import changed
-from bot.planner import Playbook
+from bot.planner import Planner, Playbook
 from bot.question import Question
 from bot.settings import Settings
 from bot.store import Run, Store
 from bot.store.run import RunState
 from bot.work import told
+from bot.work.agents import Agents, nobody
 from bot.work.chart import alt_of
 from bot.work.ends import End, Ends
 from bot.work.looks import judged_by, question_of, seen, silent
@@ -24,6 +27,9 @@ from tools.evidence import Evidence
 from tools.host import Host
 from tools.probes import PROBES
 from tools.rules import RULES
+
+if TYPE_CHECKING:
+    from bot.agent.agent import Agent
 
 Reach = Callable[[str, Settings], Host]
 Names = Callable[[str], str]
@@ -43,53 +49,101 @@ class Hosts:
         stops: Stops,
         host_of: Reach,
         names: Names,
+        agents: Agents = nobody,
+        meanwhile: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
         self._store, self._settings = store, settings
         self._audience, self._ends, self._stops = audience, ends, stops
         self._host_of, self._names = host_of, names
+        self._agents, self._meanwhile = agents, meanwhile
 
     def carry_out(self, run: Run) -> None:
         """Look, judge and tell. What goes wrong with the host is an end like any other."""
         name = run.host or ""
-        question, known = question_of(run, self._settings), self._known(run)
+        question, (known, before) = question_of(run, self._settings), self._known(run)
         host = self._host_of(name, self._settings)
         self._audience.began(run, len(known))
         try:
             with self._stops.watching(run.id, host) as watch:
-                end = self._look(run, question, host, known, watch)
+                agent = self._agents(name, question.port)
+                planner = self._planner(agent, name, watch)
+                end = self._look(run, question, host, planner, known, before, watch)
+                explanation = self._explained(agent, question, end, planner, watch)
         finally:
             host.close()
-        self._ends.end(run, lambda one: self._end(one, end, watch.by))
+        if explanation and (more := explanation.exchanges_kept()):
+            exchanges = [*before, *planner.exchanges_kept(), *more]
+            self._keep(run, host.name, question, seen(end.evidence), exchanges)
+        self._ends.end(
+            run,
+            lambda one: self._end(one, end, watch.by, explanation if one.id == run.id else None),
+        )
 
-    def _known(self, run: Run) -> list[Evidence]:
+    def _known(self, run: Run) -> tuple[list[Evidence], list[dict[str, Any]]]:
+        """Return the looks that were taken before a restart, and what a model was told by then."""
         try:
             case = self._store.cases.load(run.id)
-            return case.evidence(PROBES) if case else []
+            return (case.evidence(PROBES), case.exchanges) if case else ([], [])
         except CaseError:
-            return []  # another version wrote it: ask anew
+            return [], []  # another version wrote it: ask anew
 
     def _look(
-        self, run: Run, question: Question, host: Host, known: Sequence[Evidence], watch: Watch
+        self,
+        run: Run,
+        question: Question,
+        host: Host,
+        planner: Planner,
+        known: Sequence[Evidence],
+        before: Sequence[dict[str, Any]],
+        watch: Watch,
     ) -> Judged:
-        playbook = Playbook(PROBES, RULES, self._settings.host(host.name).scope())
         looks, kept = list(known), len(known)
-        events = investigate(question, playbook, host, known=known, stopped=watch.asked)
+        events = investigate(question, planner, host, known=known, stopped=watch.asked)
         for event in events:
             if isinstance(event, Learned):
                 looks.append(event.look)
-            elif len(looks) > kept:
+            elif len(looks) > kept or (isinstance(event, Judged) and planner.exchanges_kept()):
                 kept = len(looks)
-                self._keep(run, host.name, question, looks)
+                exchanges = [*before, *planner.exchanges_kept()]
+                self._keep(run, host.name, question, looks, exchanges)
             self._audience.tell(run, event)
             if isinstance(event, Judged):
                 return event
         raise AssertionError("an investigation ends with a verdict")
 
-    def _keep(self, run: Run, name: str, question: Question, looks: Sequence[Evidence]) -> None:
-        if not silent(looks):  # of a host that does not answer nothing is kept, and all asked again
-            self._store.cases.save(run.id, Case.of(name, question.text, "captured", looks))
+    def _planner(self, agent: Agent | None, name: str, watch: Watch) -> Planner:
+        scope = self._settings.host(name).scope()
+        playbook = Playbook(PROBES, RULES, scope)
+        if agent is None:
+            return playbook
+        return agent.planner(playbook, scope, stopped=watch.asked, meanwhile=self._meanwhile)
 
-    def _end(self, run: Run, end: Judged, by: str | None) -> End:
+    def _explained(
+        self,
+        agent: Agent | None,
+        question: Question,
+        end: Judged,
+        planner: Planner,
+        watch: Watch,
+    ) -> Explanation | None:
+        """Have the verdict explained; of a host that said nothing, or was left, there is nothing to explain."""
+        if agent is None or watch.by or silent(seen(end.evidence)):
+            return None
+        return agent.explain(question, end, planner, stopped=watch.asked, meanwhile=self._meanwhile)
+
+    def _keep(
+        self,
+        run: Run,
+        name: str,
+        question: Question,
+        looks: Sequence[Evidence],
+        exchanges: Sequence[dict[str, Any]],
+    ) -> None:
+        if not silent(looks):  # of a host that does not answer nothing is kept, and all asked again
+            case = Case.of(name, question.text, "captured", looks, exchanges)
+            self._store.cases.save(run.id, case)
+
+    def _end(self, run: Run, end: Judged, by: str | None, explanation: Explanation | None) -> End:
         """Say how a run ends by these looks: the one that took them, or one that joined it."""
         looks = seen(end.evidence)
         if by:
@@ -98,7 +152,7 @@ class Hosts:
             trouble = looks[0].trouble or _UNSEEN
             return End(run, "failed", [told.trouble_letter(run, trouble, _TODO)])
         own = conclude(question_of(run, self._settings), looks)
-        return self._told(run, own, "done", self._changes(run, own))
+        return self._told(run, own, "done", self._changes(run, own), explanation)
 
     def _stopped(self, run: Run, looks: Sequence[Evidence], by: str) -> End:
         answered = sum(not silent([look]) for look in looks)
@@ -108,9 +162,18 @@ class Hosts:
         own = conclude(question_of(run, self._settings), looks)
         return self._told(run, own, "stopped", [Line("lead", words)])
 
-    def _told(self, run: Run, own: Judged, state: RunState, before: Sequence[Part]) -> End:
+    def _told(
+        self,
+        run: Run,
+        own: Judged,
+        state: RunState,
+        before: Sequence[Part],
+        explanation: Explanation | None = None,
+    ) -> End:
         question, alt = question_of(run, self._settings), alt_of(own.verdict.headroom)
-        letters = told.verdict_letters(run, question, own, before=before, alt=alt)
+        letters = told.verdict_letters(
+            run, question, own, before=before, alt=alt, explanation=explanation
+        )
         return End(run, state, letters, own.verdict.category, own.verdict.headline)
 
     def _changes(self, run: Run, now: Judged) -> Sequence[Part]:

@@ -45,6 +45,19 @@ def case_of(store: Store, run: Run) -> tuple[Run, Case] | None:
     return None
 
 
+def hosts_of(store: Store, run: Run) -> frozenset[str]:
+    """Return the hosts whose looks a run may show: those it was asked of, joined or follows too."""
+    found: set[str] = set()
+    current: Run | None = run
+    for _ in range(_DEEP):
+        if current is None:
+            break
+        found |= {current.host} if current.host else set()
+        earlier = None if current.kind == "host" else current.joins or current.about
+        current = store.runs.get(earlier) if earlier else None
+    return frozenset(found)
+
+
 def learned_by(store: Store, run: Run) -> Learned | None:
     """Return the looks that a run stands on, read with today's parsers."""
     found = case_of(store, run)

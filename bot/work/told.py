@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from bot import narrator
 from bot.investigate import Judged
 from bot.letter import Attached, Button, Letter
-from bot.narrator import Line, Part
+from bot.narrator import Explanation, Line, Part
 from bot.narrator.wording import raised
 from bot.question import Question
 from bot.store import Run
@@ -18,13 +18,19 @@ OF_FILES: tuple[Button, ...] = ("show_evidence", "ask_why", "right")
 
 
 def verdict_letters(
-    run: Run, question: Question, end: Judged, *, before: Sequence[Part] = (), alt: str = ""
+    run: Run,
+    question: Question,
+    end: Judged,
+    *,
+    before: Sequence[Part] = (),
+    alt: str = "",
+    explanation: Explanation | None = None,
 ) -> list[Letter]:
     """Return the verdict of a run, with what goes before it, and its chart where there is one."""
     parts = (
         *before,
         *narrator.deployed(run.host, str(end.deployment)),
-        *narrator.verdict(end.verdict, question.interest),
+        *narrator.verdict(end.verdict, question.interest, explanation),
     )
     letters = [_letter(run, "verdict", parts, AFTER if run.host else OF_FILES)]
     if alt and run.joins is None:

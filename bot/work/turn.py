@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 
-from bot.desk.message import Message
+from bot.message import Message
 from bot.work.fetched import Fetch, Fetched
 from tools.host import Asks, Host, Output
 

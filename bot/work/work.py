@@ -11,6 +11,7 @@ from bot.reach import reach
 from bot.settings import Settings
 from bot.store import Run, Store, StoreError
 from bot.work import told
+from bot.work.agents import agents_of
 from bot.work.content import Content
 from bot.work.ends import End, Ends
 from bot.work.fetched import Fetch, nothing
@@ -53,15 +54,22 @@ class Work:
         self._content = Content(store, settings)
         self._turn = Turn()
         stops = Stops(store)
-        self._files = Files(store, settings, audience, self._ends, self._turn.fetching(fetch))
+        fetching = self._turn.fetching(fetch)
 
         def asked(name: str, known: Settings) -> Host:
             return self._turn.asking(host_of(name, known))
 
+        agents = agents_of(settings, store)
+        hosts = Hosts(
+            store, settings, audience, self._ends, stops, asked, names, agents, self._turn.another
+        )
+        followups = Followups(
+            store, settings, self._ends, stops, asked, names, agents, self._turn.another
+        )
         self._kinds = {
-            "host": Hosts(store, settings, audience, self._ends, stops, asked, names).carry_out,
-            "files": self._files.carry_out,
-            "followup": Followups(store, settings, self._ends, stops, asked, names).carry_out,
+            "host": hosts.carry_out,
+            "files": Files(store, settings, audience, self._ends, fetching).carry_out,
+            "followup": followups.carry_out,
         }
 
     @property
@@ -72,10 +80,6 @@ class Work:
     @enqueue.setter
     def enqueue(self, enqueue: Callable[[Run], None]) -> None:
         self._ends.enqueue = enqueue
-
-    def fetch_with(self, fetch: Fetch) -> None:
-        """Bring the files of messages in this way from now on."""
-        self._files.fetch = self._turn.fetching(fetch)
 
     def carry_out(self, run_id: int) -> None:
         """Do one run to its end. Raises StoreError where even its end cannot be written."""

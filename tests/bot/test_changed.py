@@ -6,13 +6,27 @@ import pytest
 
 from bot.demo import shipped
 from bot.investigate import Judged, conclude
-from bot.narrator.changed import ago, changed
+from bot.narrator.changed import ago, changed, concluded
 from bot.question import Question
 from tools.probes import PROBES
 
 
 def judged(name: str) -> Judged:
     return conclude(Question.of("why is it slow?"), shipped(name).evidence(PROBES))
+
+
+@pytest.mark.parametrize(
+    ("category", "headline", "said"),
+    [
+        ("at_ceiling", "Decode gives 95% of what is possible.", "At the ceiling: Decode gives 95 % of what is possible"),
+        (None, "which host?", "which host?"),
+        ("hardware", None, "ended without a verdict"),
+    ],
+)  # fmt: skip
+def test_how_a_look_ended_is_one_line(
+    category: str | None, headline: str | None, said: str
+) -> None:
+    assert concluded(category, headline) == said
 
 
 def test_a_repaired_link_is_told_with_what_it_gave() -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fakes import FakeSlack
+from tests.fakes import BOT_USER, FakeSlack
 from tests.fakes.process import ROOT, BotProcess
 
 QUESTION = "why is CT129 slow? 55 tok/s now, it was 70"
@@ -126,6 +126,19 @@ def test_while_slack_is_away_it_waits_and_can_be_ended(slack: FakeSlack, tmp_pat
         assert bot.end() == 0
     finally:
         bot.__exit__()
+
+
+def test_what_was_asked_while_it_was_down_is_found_after_the_start(
+    slack: FakeSlack, tmp_path: Path
+) -> None:
+    with BotProcess(slack, tmp_path) as bot:
+        first = slack.mention("help")
+        slack.until(lambda: slack.replies("gpu", first.ts), 20)
+        assert bot.end() == 0
+        missed = slack.say_silently("gpu", "ana", f"<@{BOT_USER}> help")
+        bot.start()
+        slack.until(lambda: slack.replies("gpu", missed.ts), 20)
+        assert len(slack.replies("gpu", first.ts)) == 1
 
 
 def test_two_bots_of_one_name_do_not_share_a_database(slack: FakeSlack, tmp_path: Path) -> None:

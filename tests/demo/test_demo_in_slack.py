@@ -26,7 +26,7 @@ LINK_LOG = (
 
 
 @asynccontextmanager
-async def demo(home: Path, *, pace: float = 0.3) -> AsyncIterator[Browser]:
+async def demo(home: Path, *, pace: float = 0.1) -> AsyncIterator[Browser]:
     stop, up = asyncio.Event(), asyncio.get_running_loop().create_future()
     running = asyncio.create_task(slack.run(0, stop, up.set_result, pace))
     await asyncio.wait({running, up}, return_when=asyncio.FIRST_COMPLETED)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bot.desk.message import Message
+from bot.message import Message
 from bot.slack.delivery.addresses import Addresses
 from bot.store import Run
 from tests.work.room import Room, text_of
@@ -163,6 +163,44 @@ def test_the_name_that_was_asked_for_completes_the_question(
     assert "55 tok/s now, 70 remembered" in last(room)
 
 
+@pytest.mark.parametrize("text", ["CT-130", "ct 130", "ct130 please"])
+def test_a_name_may_be_spelled_as_people_spell_it(room: Room, text: str) -> None:
+    ts = room.say("why is it slow?")
+    room.say(text, thread=ts, addressed=False)
+    assert room.queue[0].host == "CT130"
+
+
+def test_a_name_that_nobody_knows_is_no_dead_end(room: Room) -> None:
+    ts = room.say("why is it slow?")
+    room.say("ct128", thread=ts, addressed=False)
+    assert "I do not know ct128" in last(room)
+
+
+@pytest.mark.parametrize("text", ["ok", "Great!", "I see", "ok, got it"])
+def test_a_nod_is_no_question(room: Room, text: str) -> None:
+    ts = room.say("why is CT129 slow?")
+    room.work()
+    before = len(room.letters())
+    room.say(text, thread=ts)
+    assert not room.queue
+    assert len(room.letters()) == before
+
+
+def test_anger_at_a_verdict_is_about_the_verdict(room: Room) -> None:
+    ts = room.say("why is CT129 slow?")
+    room.work()
+    room.say("this is bullshit, you are useless", thread=ts)
+    room.work()
+    assert last(room).startswith("I am sorry that this does not help.")
+
+
+def test_who_wants_something_changed_is_told_that_we_only_look(room: Room) -> None:
+    room.say("please restart sglang on CT129")
+    assert "I change nothing on a host" in last(room)
+    room.say("why is CT130 slow since the restart?")
+    assert "I change nothing" not in last(room)
+
+
 def test_several_hosts_are_a_run_each_and_too_many_are_refused(make_room: Make) -> None:
     room = make_room(hosts=("A1", "A2", "A3", "A4"))
     ts = room.say("why are A1, A2 and A3 slow?")
@@ -253,6 +291,18 @@ def test_a_thread_gives_nobody_what_its_host_forbids(make_room: Make) -> None:
     assert not room.queue
     assert not [one for one in room.letters() if one.key == "run:1:evidence"]
     assert acts(room)[-1] == ("USAM", "press show_evidence", "refused", "CT130")
+
+
+def test_a_follow_up_that_names_a_host_is_refused_as_a_question_about_it(make_room: Make) -> None:
+    room = make_room(CT130={"ask": ("SOPS",)})
+    ts = room.say("why is CT130 slow?", user="UOPS")
+    room.say("why is CT129 slow?", user="UOPS", thread=ts)
+    room.work()
+    room.say("why not NCCL on CT130?", thread=ts)
+    assert "you may not ask me about CT130" in last(room)
+    room.say("why not NCCL?", thread=ts)
+    room.work()
+    assert last(room).startswith("NCCL")
 
 
 def test_in_a_thread_of_ours_people_may_talk_to_each_other(room: Room) -> None:

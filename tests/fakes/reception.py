@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from bot.access import Access
-from bot.desk.message import Message
+from bot.message import Message
 from bot.settings import HostSettings, Service, Settings
 from bot.slack.api.introduce import client_of, introduce
 from bot.slack.api.wire import Wire
@@ -110,15 +110,17 @@ async def reception(
     groups = SlackGroups(wire, us, asyncio.get_running_loop())
     seen_by = SeenBy(store, settings, Access(settings, groups))
     desk = Notes(store=store)
-    home = Home(store, wire, seen_by, settings)
+    home = Home(store, wire, seen_by)
     front = Front(store, desk, wire, home, lambda: None, learn=groups.learn)  # type: ignore[arg-type]
     ears = Ears(store)
     intake = Intake(store, us, ears, front.apologise)
-    app = build(service, us, intake, front, Perf(seen_by, settings), Reasons(wire))
-    catch_up = CatchUp(store, wire, us, intake, ears, front.handle)
+    app = build(service, us, intake, front, Perf(seen_by), Reasons(wire))
+    catch_up = CatchUp(store, wire, us, intake, ears, front.take_up)
     door: Socket | Http
     door = (
-        Http(app, "127.0.0.1", 0) if http else Socket(app, slack.settings.app_token, catch_up.want)
+        Http(app, "127.0.0.1", 0, slack.settings.signing_secret)
+        if http
+        else Socket(app, slack.settings.app_token, catch_up.want)
     )
     await door.open()
     looking = asyncio.create_task(catch_up.run())

@@ -7,11 +7,13 @@ from dataclasses import replace
 
 import pytest
 
+from bot.demo import shipped_path
 from bot.followup import Answer, Intent, answer
 from bot.followup.intent import intent
 from bot.investigate import Judged, conclude
 from bot.narrator import Line, Part, Table
 from bot.question import Question
+from tools.case import Case
 from tools.engine import LogMatches, Notice, SourceLine, SourceLines
 from tools.evidence import Evidence
 from tools.host import Output
@@ -288,11 +290,38 @@ def test_another_claim_is_judged_too(ask: Ask) -> None:
     assert "no pages are swapped and memory is under no pressure. E11" in said
 
 
-def test_another_verdict_is_told_in_full(question: Question, well: Judged) -> None:
+@pytest.mark.parametrize("text", ["what's the weather in Berlin?", "so what"])
+def test_what_is_not_understood_is_said_with_what_can_be_asked(ask: Ask, text: str) -> None:
+    said = told(ask(text))
+    assert said.startswith("I am not sure what you ask me there.")
+    assert "The verdict of this thread stands: the PCIe links" in said
+    assert "“what should I do?”" in said
+
+
+def test_anger_is_met_kindly(ask: Ask) -> None:
+    said = told(ask("this is bullshit, you are useless"))
+    assert said.startswith("I am sorry that this does not help.")
+    assert "The verdict of this thread stands: the PCIe links" in said
+
+
+@pytest.mark.parametrize("text", ["tl;dr", "summary please", "why is it so slow??"])
+def test_who_asks_for_the_verdict_again_gets_it(ask: Ask, text: str) -> None:
+    said = told(ask(text))
+    assert "The verdict of this thread stands: the PCIe links" in said
+    assert "not sure" not in said
+
+
+def test_how_sure_it_is_names_a_proof_only_where_there_is_one(
+    question: Question, well: Judged
+) -> None:
+    assert "What would prove it: -" not in told(answer(Intent("sure"), question, well, "sure?"))
+
+
+def test_another_verdict_is_told_in_full(question: Question, sick: Judged) -> None:
     given = answer(
         Intent.rejudging("is the prefix cache off? long prompts are slow"),
         question,
-        well,
+        sick,
         "is the prefix cache off? long prompts are slow",
     )
     assert "Configuration: The prefix cache is off" in told(given)
@@ -303,14 +332,16 @@ def test_the_twin_is_compared_and_the_link_stands_first_by_its_cost(ask: Ask) ->
     given = ask("compare with CT130")
     table = next(part for part in given.parts if isinstance(part, Table))
     assert [row[0] for row in table.rows] == [
-        "decode, one stream", "prefill, cold", "link under load", "driver",
+        "decode, one stream", "prefill, cold",
+        "link under load", "disable_radix_cache", "mamba_scheduler_strategy", "driver",
     ]  # fmt: skip
     link = table.rows[2]
     assert link[1:3] == ("Gen1 x16", "Gen4 x16")
     assert "CT129: decode −3.3 %" in link[3]
     said = told(given)
+    assert "CT129: prefill −60 %" in table.rows[3][3]
     assert "Only on CT129: the PCIe links of GPU 0 and GPU 1 run at Gen1" in said
-    assert "On both alike: the prefix cache is off (--disable-radix-cache). E3" in said
+    assert "Only on CT129: the prefix cache is off (--disable-radix-cache)" in said
     assert "random_seed" not in said
 
 
@@ -328,6 +359,13 @@ def test_a_case_compared_with_itself_differs_in_nothing(question: Question, sick
     assert "Nothing that bears on speed differs" in told(
         answer(Intent("compare"), question, sick, "", sick)
     )
+
+
+def test_what_ails_both_is_told_once(question: Question, sick: Judged) -> None:
+    text = shipped_path().read_text(encoding="utf-8").replace("580.95.05", "580.105.08")
+    other = conclude(question, Case.load(text, name="other").evidence(PROBES))
+    said = told(answer(Intent("compare"), question, sick, "", other))
+    assert "On both alike: the prefix cache is off (--disable-radix-cache). E3" in said
 
 
 def test_without_another_case_the_way_to_one_is_told(ask: Ask) -> None:

@@ -230,3 +230,8 @@ def test_a_pipe_is_read_where_somebody_writes_and_refused_where_nobody_does(tmp_
 def test_gzip_within_gzip_is_said() -> None:
     (one,) = read_texts([("x", gzip.compress(gzip.compress(b"apple" * 100)))], PROBES)
     assert "gzip within gzip" in one.trouble
+
+
+def test_what_swells_a_thousandfold_is_left_early() -> None:
+    bomb = gzip.compress(b"\0" * (bounded.SWELLS_BYTES + (16 << 20)), 1)
+    assert "swells as no log does" in bounded.bounded([bomb]).note

@@ -73,7 +73,11 @@ class Sshd:
         for pid in (*descendants(self.process.pid), self.process.pid):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGTERM)
-        self.process.wait()
+        try:
+            self.process.wait(2)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
 
     def known_hosts_line(self, name: str | None = None) -> str:
         kind, key = Path(f"{self.host_key}.pub").read_text().split()[:2]

@@ -40,6 +40,7 @@ class Delivering:
     wire: Wire
     trails: Trails
     courier: Courier
+    task: asyncio.Task[None]
 
     def asked(self, text: str = "why is CT129 slow?", channel: str = "gpu", **more: Any) -> Run:
         """Somebody asks: a message in Slack, and the run of it."""
@@ -68,6 +69,11 @@ class Delivering:
 
     def replies(self, run: Run) -> list[Message]:
         return self.slack.replies(run.channel, run.thread)
+
+    async def dies(self) -> None:
+        """Deliver nothing more: the next process shares its store."""
+        self.task.cancel()
+        await asyncio.gather(self.task, return_exceptions=True)
 
     async def sent(self, *keys: str, within_s: float = 10.0) -> None:
         """Wait until these letters are delivered."""
@@ -102,7 +108,7 @@ async def delivering(
     carrier = Courier(Postman(store, wire, trails, content), store.letters, poll_s=0.2)
     task = asyncio.create_task(carrier.run() if courier else asyncio.sleep(0))
     try:
-        yield Delivering(slack, store, wire, trails, carrier)
+        yield Delivering(slack, store, wire, trails, carrier, task)
     finally:
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)

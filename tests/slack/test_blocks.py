@@ -15,11 +15,12 @@ from bot import narrator
 from bot.demo import shipped
 from bot.demo.workspace.limits import LIMITS, faults_of, visible_text
 from bot.demo.workspace.rendered import rendered as slack_makes_of
+from bot.desk.itself import greeting, help_parts
 from bot.investigate import conclude
 from bot.letter import Attached, Letter
 from bot.narrator import Line, Part, Table
 from bot.question import Question
-from bot.slack.blocks import Rendered, greeting, help_parts, plainer, render
+from bot.slack.blocks import Rendered, plainer, render
 from tools.probes import PROBES
 
 LINKS = {f"E{n}": f"https://lab.slack.com/archives/C1/p17000000000001{n:02}" for n in range(1, 30)}

@@ -17,7 +17,7 @@ from bot.demo import shipped
 from bot.demo.workspace.limits import faults_of, visible_text
 from bot.demo.workspace.rendered import rendered as slack_makes_of
 from bot.demo.workspace.stream import chunk_fault
-from bot.investigate import Asking, Event, Learned, conclude
+from bot.investigate import Asking, Event, Learned, Noted, conclude
 from bot.question import Question
 from bot.slack.blocks import Item, Rendered, TrailState, task_chunks, trail_blocks
 from tools.evidence import Evidence
@@ -226,3 +226,20 @@ def test_only_what_is_beyond_twelve_folds(count: int) -> None:
     )
     shown = texts(trail_blocks(TrailState(TITLE, items), "m").blocks)
     assert shown.count("— said") == min(count, 12)
+
+
+def test_a_remark_about_the_planning_is_a_line_under_the_looks() -> None:
+    text = "The model does not answer (timed out): the playbook goes on without it."
+    noted = states()[-2].after(Noted(text))
+    assert noted.meaning == (text,)
+    assert text in json.dumps(trail_blocks(noted, "m").blocks)
+    assert text in json.dumps(task_chunks(states()[-2], noted))
+
+
+def test_a_look_of_a_model_that_brought_no_answer_waits_no_longer() -> None:
+    probe = PROBES["ReadStorage"]()
+    asked = states()[-2].after(Asking((probe,)))
+    noted = asked.after(Noted("ReadStorage brought no answer.", probe))
+    assert [one.status for one in asked.items][-1] == "in_progress"
+    assert (noted.items[-1].status, noted.items[-1].said) == ("error", "not answered")
+    assert noted.meaning == asked.meaning

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.demo.workspace.limits import faults_of
-from bot.slack.blocks import home, prompts, reason_view
+from bot.desk.itself import prompts
+from bot.slack.blocks import home, reason_view
 from bot.slack.blocks.safe import capped, fitted, markdown, mrkdwn, shown, size
 from bot.store.run import Run, RunState
 
@@ -35,7 +36,7 @@ def test_the_home_shows_hosts_with_their_last_verdict_and_what_runs() -> None:
     )
     assert faults_of(view["blocks"], "home") == []
     said = texts(view)
-    assert "Hardware: Gen1. · 2025-10-09 08:53 UTC" in said
+    assert "Hardware: Gen1 · 2025-10-09 08:53 UTC" in said
     assert "never looked at" in said
     assert "runs since 2025-10-09 08:53 UTC" in said
     assert "files" in said
@@ -53,7 +54,7 @@ def test_any_home_is_within_limits_and_mentions_nobody(many: int) -> None:
 
 
 def test_who_says_no_is_asked_why() -> None:
-    view = reason_view(7)
+    view = reason_view("7")
     assert faults_of(view["blocks"], "modal") == []
     assert len(view["title"]["text"]) <= 24
     assert view["private_metadata"] == "7"

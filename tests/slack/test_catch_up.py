@@ -39,6 +39,23 @@ def test_messages_that_were_missed_while_the_bot_was_away_are_found_once(tmp_pat
     play(tmp_path, scene)
 
 
+def test_a_fault_over_one_of_them_is_told_in_its_thread_and_the_others_are_handled(
+    tmp_path: Path,
+) -> None:
+    async def scene(slack: Workspace, bot: Reception) -> None:
+        slack.mention("why is CT129 slow?")
+        await slack.until(lambda: bot.desk.heard)
+        first = slack.say_silently("gpu", "sam", f"{BOT} and CT130?")
+        slack.say_silently("gpu", "ana", f"{BOT} and CT129?")
+        bot.desk.fault, bot.desk.faults = ValueError("not foreseen"), 1
+        assert await bot.catch_up.look_back() == 2
+        assert bot.desk.texts()[1:] == ["and CT129?"]
+        (told,) = bot.store.letters.due()
+        assert told.letter.thread == first.ts
+
+    play(tmp_path, scene)
+
+
 def test_a_message_that_comes_by_event_and_by_history_is_heard_once(tmp_path: Path) -> None:
     async def scene(slack: Workspace, bot: Reception) -> None:
         slack.mention("why is CT129 slow?")

@@ -32,7 +32,7 @@ def test_a_letter_is_posted_in_its_thread_once(tmp_path: Path) -> None:
 def test_letters_of_a_thread_keep_their_order_when_slack_says_not_so_fast(tmp_path: Path) -> None:
     async def story() -> None:
         async with delivering(tmp_path) as lab:
-            lab.slack.faults.every(2, "ratelimited", methods=("chat.postMessage",))
+            lab.slack.faults.every(2, "ratelimited", methods=("chat.postMessage",), seconds=0.2)
             runs = [lab.asked(), lab.asked()]
             keys = [
                 lab.say(run, f"answer-{n}", f"number {n}", kind="answer")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import stat
+import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 from aiohttp import web
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.desk.message import GivenFile, Message
+from bot.message import GivenFile, Message
 from bot.slack.api.wire import Wire
 from bot.slack.reception.files import Files, fetcher, safe_name
 from bot.work.fetched import Fetched
@@ -157,6 +158,10 @@ def test_the_token_goes_to_slack_and_nowhere_else() -> None:
         "http://127.0.0.1:1234/x",
         "file:///etc/passwd",
         "https://[::1/x",
+        "https://evil.example\\.slack.com/x",
+        "https://evil.example%2f.slack.com/x",
+        "https://evil.example%09.slack.com/x",
+        "https://evil.example;.slack.com/x",
         "",
     )
     real = asyncio.run(trusted("https://slack.com/api/", *good, *bad))
@@ -214,7 +219,32 @@ def test_a_redirect_is_not_followed(tmp_path: Path) -> None:
         ("a\x00b\n\u202egol.exe", "ab gol.exe"),
         ("x" * 300 + ".log", "x" * 80 + ".log"),
         ("$(rm -rf ~);.log", "_rm -rf _.log"),
+        ("的" * 100, "的" * 53),  # 255 bytes are as many as a file system takes
+        ("的" * 100 + ".log", "的" * 53 + ".log"),
     ],
 )
 def test_names_stay_in_their_folder(name: str, safe: str) -> None:
     assert safe_name(name) == safe
+
+
+def test_what_is_cut_off_leaves_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temp"))
+    (tmp_path / "temp").mkdir()
+
+    async def story() -> None:
+        async with delivering(tmp_path) as lab:
+            first, second = given(lab, ("a.log", b"one"), ("b.log", b"two"))
+            files = Files(lab.wire)
+            async with fetched(lab, first) as got:
+                assert got.folder
+            lab.slack.faults.next("download", "hang", seconds=30, times=20)
+            fetching = asyncio.create_task(files.fetch((second,)))
+            await asyncio.sleep(0.3)
+            assert len(list((tmp_path / "temp").iterdir())) == 2
+            fetching.cancel()
+            await asyncio.wait({fetching})
+            assert list((tmp_path / "temp").iterdir()) == [got.folder]
+
+    asyncio.run(story())

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from bot.settings import Access, HostSettings, Settings
-from bot.slack.api.troubles import Away
+from bot.slack.api.troubles import Away, SlackTrouble
+from bot.slack.reception import groups
 from bot.store import StoreError
 from tests.fakes import Workspace
 from tests.fakes.reception import Reception, play
@@ -69,6 +70,23 @@ def test_what_was_written_down_by_a_dead_process_is_handled_by_the_next(tmp_path
 
     play(tmp_path, first)
     play(tmp_path, second)
+
+
+def test_what_this_version_cannot_read_is_told_and_holds_nobody(tmp_path: Path) -> None:
+    async def scene(slack: Workspace, bot: Reception) -> None:
+        place = {"channel": "C0GPU00001", "thread": "1700000000.000001", "user": "U0SAM00001"}
+        bot.store.inbox.receive("a", "message", {**place, "of_a_newer": "version"})
+        bot.store.inbox.receive("b", "vote", place)
+        bot.store.inbox.receive("c", "vote", {})
+        bot.store.inbox.receive("d", "stop", place)
+        await bot.front.again(older_than_s=0)
+        assert len(bot.desk.stopped) == 1
+        told = [due.letter for due in bot.store.letters.due()]
+        assert {(one.channel, one.thread) for one in told} == {(place["channel"], place["thread"])}
+        assert {one.key for one in told} == {"fault:a", "fault:b"}
+        assert not bot.store.inbox.unhandled()
+
+    play(tmp_path, scene)
 
 
 def test_perf_ask_puts_the_question_into_the_channel_once_and_asks_in_its_thread(
@@ -292,12 +310,28 @@ def test_groups_and_strangers_are_asked_of_slack_and_kept(tmp_path: Path) -> Non
     play(tmp_path, scene)
 
 
+def test_while_slack_is_away_an_old_answer_serves_and_who_is_unknown_is_not_let_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def scene(slack: Workspace, bot: Reception) -> None:
+        assert not await asyncio.to_thread(bot.groups.stranger, "U0SAM00001")
+        monkeypatch.setattr(groups, "KEPT_S", 0.0)
+        monkeypatch.setattr(groups, "WITHIN_S", 0.3)
+        slack.faults.outage(60)
+        assert not await asyncio.to_thread(bot.groups.stranger, "U0SAM00001")
+        assert [call for call in slack.calls("users.info") if not call.ok], "it was asked anew"
+        with pytest.raises(SlackTrouble):
+            await asyncio.to_thread(bot.groups.stranger, "U0ANA00001")
+
+    play(tmp_path, scene)
+
+
 def test_a_rate_limit_is_waited_for_when_somebody_is_looked_up(tmp_path: Path) -> None:
     async def scene(slack: Workspace, bot: Reception) -> None:
-        slack.faults.next("users.info", "ratelimited", seconds=1)
+        slack.faults.next("users.info", "ratelimited", seconds=0.3)
         began = time.monotonic()
         assert not await asyncio.to_thread(bot.groups.stranger, "U0SAM00001")
-        assert time.monotonic() - began >= 1
+        assert time.monotonic() - began >= 0.3
 
     play(tmp_path, scene)
 

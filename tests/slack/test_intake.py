@@ -187,6 +187,8 @@ def test_a_click_is_heard_once_with_its_run_and_thread(tmp_path: Path) -> None:
         slack.again(click)
         await slack.until(lambda: slack.record.deliveries[-1].acked)
         assert len(bot.desk.pressed) == 1
+        slack.press("gpu", message.ts, "check_again", "sam")
+        await slack.until(lambda: len(bot.desk.pressed) == 2)  # another click is another wish
 
     play(tmp_path, scene)
 

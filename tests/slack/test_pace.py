@@ -139,6 +139,11 @@ def test_a_refusal_is_an_answer_and_no_outage() -> None:
                 async with outage.attempt():
                     raise Refused("channel_not_found")
         assert not outage.lasts
+        for trouble in [Away(uncertain=True), Refused("is_archived")] * FROM:
+            with pytest.raises(type(trouble)):
+                async with outage.attempt():
+                    raise trouble
+        assert not outage.lasts, "there were as many failures as an outage has, but not in a row"
 
     asyncio.run(story())
 

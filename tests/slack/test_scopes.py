@@ -9,11 +9,12 @@ import yaml
 
 from bot.settings import Service
 from bot.slack.api.check import check, missing_sentence
+from bot.slack.api.introduce import of_app
 from bot.slack.api.scopes import EVENTS, SCOPES, missing
-from bot.slack.blocks.reason import CALLBACK
-from bot.slack.reception.clicks import REASON
+from bot.slack.api.troubles import Refused
 from bot.slack.reception.payload import COMMAND, SHORTCUT
 from tests.fakes import FakeSlack
+from tools.secrets import scrub
 
 ROOT = Path(__file__).parents[2]
 
@@ -37,7 +38,15 @@ def test_the_manifest_names_the_command_and_the_shortcut_that_we_answer() -> Non
     features = _manifest()["features"]
     assert [one["command"] for one in features["slash_commands"]] == [COMMAND]
     assert [one["callback_id"] for one in features["shortcuts"]] == [SHORTCUT]
-    assert REASON == CALLBACK
+
+
+def test_what_is_missing_is_said_in_words_that_no_redaction_eats() -> None:
+    for http in (False, True):
+        sentence = missing_sentence(Service.load({}), http=http)
+        assert sentence
+        assert scrub(sentence) == sentence
+    told = of_app(Refused("apps.connections.open", "invalid_auth"))
+    assert scrub(told) == told
 
 
 def test_the_manifest_keeps_slacks_limits() -> None:

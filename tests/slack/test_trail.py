@@ -9,7 +9,10 @@ from typing import Any
 
 import pytest
 
-from tests.slack.delivering import delivering, look, looks_of, told
+from bot.message import Message
+from bot.slack.delivery import trail as trail_module
+from tests.fakes import TEAM, Call
+from tests.slack.delivering import SAM, delivering, look, looks_of, told
 from tests.slack.trails import end, kinds, opened, seen
 
 
@@ -37,6 +40,19 @@ def test_a_trail_is_a_stream_that_grows_and_ends_without_stop(tmp_path: Path) ->
             await lab.slack.until(lambda: session.status == "" and session.state == "active")
             assert len(lab.replies(run)) == 1
             assert not [call.error for call in lab.slack.calls() if not call.ok]
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize("team", ["", "T0ELSEWHERE"])
+def test_a_stream_names_the_workspace_of_who_asked(tmp_path: Path, team: str) -> None:
+    async def story() -> None:
+        async with delivering(tmp_path) as lab:
+            asked = Message(team=team, channel="C0GPU00001", ts="1.1", thread="1.1", user=SAM)
+            await opened(lab, message=asked.model_dump_json())
+            (start,) = lab.slack.calls("chat.startStream")
+            assert start.args["recipient_team_id"] == (team or TEAM)
+            assert start.args["recipient_user_id"] == SAM
 
     asyncio.run(story())
 
@@ -193,11 +209,65 @@ def test_signs_that_a_workspace_has_not_got_are_not_asked_for_again(tmp_path: Pa
     asyncio.run(story())
 
 
+def test_the_sign_of_work_is_shown_again_before_it_vanishes_and_not_after_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert trail_module.REFRESH_S < 120, "Slack takes the line away after two minutes"
+    monkeypatch.setattr(trail_module, "REFRESH_S", 0.05)
+
+    async def story() -> None:
+        async with delivering(tmp_path) as lab:
+            run, _ = await opened(lab)
+            began = lab.store.runs.begin(run.id)
+            assert began is not None
+            lab.trails.began(began, 0)
+
+            def signs() -> list[Call]:
+                return lab.slack.calls("assistant.threads.setStatus")
+
+            first = len(signs())
+            await lab.slack.until(lambda: len(signs()) > first + 3)
+            assert signs()[-1].args["status"] == "is looking at CT129"
+            await lab.sent(end(lab, run))
+            await lab.slack.until(lambda: signs()[-1].args["status"] == "")
+            last = len(signs())
+            await asyncio.sleep(0.3)
+            assert len(signs()) == last
+
+    asyncio.run(story())
+
+
+def test_a_trail_that_somebody_deleted_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trail_module, "REFRESH_S", 0.05)
+
+    async def story() -> None:
+        async with delivering(tmp_path) as lab:
+            lab.slack.without("chat.startStream")
+            run, trail = await opened(lab)
+            began = lab.store.runs.begin(run.id)
+            assert began is not None
+            lab.trails.began(began, 0)
+            trail.deleted = True
+            ended = end(lab, run)
+            await lab.slack.until(lambda: lab.store.letters.status_of(ended) == "dead")
+            await lab.slack.until(
+                lambda: lab.slack.state.session(run.channel, run.thread).status == ""
+            )
+            signs = len(lab.slack.calls("assistant.threads.setStatus"))
+            await asyncio.sleep(0.3)
+            assert len(lab.slack.calls("assistant.threads.setStatus")) == signs
+
+    asyncio.run(story())
+
+
 def test_twenty_runs_are_seen_to_begin_within_two_seconds_when_every_tenth_call_is_429(
     tmp_path: Path,
 ) -> None:
     async def story() -> None:
-        async with delivering(tmp_path, message_every_s=1.0, tiers=_REAL, rates=True) as lab:
+        paces: dict[str, Any] = {"message_every_s": 1.0, "tiers": {**_REAL, **_QUICK}}
+        async with delivering(tmp_path, rates=True, per_minute=_QUICK, **paces) as lab:
             names = [lab.slack.world.add_channel(f"team{n}").id for n in range(20)]
             lab.slack.faults.every(10, "ratelimited")
             asked = [(lab.asked(channel=name), time.monotonic()) for name in names]
@@ -218,4 +288,5 @@ def test_twenty_runs_are_seen_to_begin_within_two_seconds_when_every_tenth_call_
     asyncio.run(story())
 
 
+_QUICK = {"chat.stopStream": 600, "chat.update": 600}  # so that the ends take no minute
 _REAL = {"chat.startStream": 20, "chat.stopStream": 20, "chat.update": 50, "chat.appendStream": 100}

@@ -20,6 +20,7 @@ def test_after_a_restart_the_same_message_goes_on(tmp_path: Path) -> None:
             lab.store.cases.save(run.id, case_of(looks_of(3)))  # the third is told as well
             await lab.slack.until(lambda: "E2" in seen(trail))
             assert trail.stream is not None
+            await lab.dies()
             async with delivering(tmp_path, slack=lab.slack) as second:
                 again = second.store.runs.begin(run.id)
                 assert again is not None
@@ -45,6 +46,7 @@ def test_a_trail_whose_process_died_at_the_end_is_ended_by_the_next_one(tmp_path
             told(lab, run, looks_of(2))
             lab.store.cases.save(run.id, case_of(looks_of(2)))
             await lab.slack.until(lambda: "E2" in seen(trail))
+            await lab.dies()
             async with delivering(tmp_path, slack=lab.slack) as second:
                 await second.sent(end(second, run))
                 assert "stop" not in kinds(trail)

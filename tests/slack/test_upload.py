@@ -59,6 +59,19 @@ def test_an_upload_that_breaks_off_is_done_once_in_the_end(
     asyncio.run(story())
 
 
+def test_bytes_that_slack_will_not_have_are_given_up_and_the_thread_is_told(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with delivering(tmp_path) as lab:
+            lab.slack.faults.next("upload", "status", code=413, times=9)
+            run = lab.asked()
+            file = lab.say(run, "file", attached=EVIDENCE)
+            await lab.sent(lab.say(run, "answer"), f"fault:{file}")
+            assert lab.store.letters.status_of(file) == "dead"
+            assert lab.slack.faults.hits == 1
+
+    asyncio.run(story())
+
+
 def test_a_file_of_which_there_is_nothing_is_not_sent(tmp_path: Path) -> None:
     async def story() -> None:
         async with delivering(tmp_path, content=lambda _attached: None) as lab:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -33,6 +35,8 @@ US = "U0PERFSLTH"
             "set kv_cache_dtype and max_running_requests",
         ),
         ("2*3*4 tok/s", "2*3*4 tok/s"),
+        ("_kv_cache_dtype_ and *_both_* and _*both*_", "kv_cache_dtype and both and both"),
+        ("a _ b _ c * d *", "a _ b _ c * d *"),
         ("“it’s slow”", '"it\'s slow"'),
         ("a\u00a0b\u200bc", "a bc"),
         ("&gt; quoted\nline", "quoted\nline"),
@@ -83,10 +87,20 @@ def test_two_blocks_are_two_pieces_of_evidence_and_an_open_fence_still_holds_one
         ("a" * EVIDENCE_CHARS, True),
         ("a\n" * (EVIDENCE_LINES - 2) + "a", False),
         ("a\n" * (EVIDENCE_LINES - 1) + "a", True),
+        ("[2026-05-13 10:33:12 TP0] Decode batch, #running-req: 1", True),
+        ("since 2026-05-13 10:33:12", False),
     ],
 )
 def test_a_block_is_evidence_from_a_length_on(block: str, *, is_evidence: bool) -> None:
     assert bool(read(f"look ```{block}```", US).pasted) is is_evidence
+
+
+def test_lines_of_a_log_are_evidence_without_a_code_block_too() -> None:
+    words = read(f"<@{US}> what is this?\n[2026-05-13 10:33:12 TP0] Decode batch", US)
+    assert (words.text, words.pasted) == (
+        "what is this?",
+        ("[2026-05-13 10:33:12 TP0] Decode batch",),
+    )
 
 
 def test_a_wall_of_text_without_a_code_block_is_evidence_below_its_first_line() -> None:
@@ -114,3 +128,11 @@ def test_an_endless_message_is_cut() -> None:
 def test_any_text_is_read(raw: str) -> None:
     told = read(raw, US)
     assert f"<@{US}>" not in told.text
+
+
+@pytest.mark.parametrize("piece", ["*a ", "_a ", "~ *", "<a|", "```a", "&lt;", "> ", "pass=", "a@"])
+def test_no_message_holds_up_the_loop(piece: str) -> None:
+    """Messages are read before they are acknowledged, and Slack takes 40,000 characters."""
+    began = time.perf_counter()
+    read(piece * (40_000 // len(piece)), US)
+    assert time.perf_counter() - began < 1, "it took seconds, and now some ms"

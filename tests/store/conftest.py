@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 
 from bot.store import Store
-from tests.lab import postgres
-from tests.lab.postgres import Cluster
 
 
 class Clock:
@@ -18,23 +15,6 @@ class Clock:
 
     def __call__(self) -> float:
         return self.now
-
-
-@pytest.fixture(scope="session")
-def cluster() -> Iterator[Cluster]:
-    if not all(postgres.PROGRAMS.values()):
-        pytest.skip(postgres.MISSING)
-    cluster = Cluster()
-    yield cluster
-    cluster.remove()
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path}/state/perfsleuth.sqlite"
-    cluster: Cluster = request.getfixturevalue("cluster")
-    return cluster.database()
 
 
 @pytest.fixture

@@ -128,14 +128,6 @@ def test_the_first_who_asks_for_a_stop_is_remembered(store: Store) -> None:
     assert not store.runs.ask_stop(other.id, "U7")
 
 
-def test_the_place_in_the_queue_counts_who_waits_before(store: Store) -> None:
-    runs = [ask(store, f"k{n}", host=f"H{n}") for n in range(4)]
-    ask(store, "j", host="H0", state="joined", joins=runs[0].id)
-    assert [store.runs.ahead_of(run.id) for run in runs] == [0, 1, 2, 3]
-    store.runs.begin(runs[0].id)
-    assert [store.runs.ahead_of(run.id) for run in runs[1:]] == [0, 1, 2]
-
-
 def test_a_thread_knows_what_was_asked_in_it(store: Store) -> None:
     one, two = ask(store, "a"), ask(store, "b", kind="followup", host=None)
     ask(store, "c", thread="2.0")

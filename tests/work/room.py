@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from bot.demo import shipped
 from bot.desk.desk import Desk
-from bot.desk.message import GivenFile, Message
 from bot.investigate import Event
 from bot.letter import Letter
+from bot.message import GivenFile, Message
 from bot.narrator import Line, Table
 from bot.settings import Access, HostSettings, Limits, Settings
 from bot.store import Run, Store
@@ -185,3 +187,21 @@ def text_of(letter: Letter) -> str:
 
 def _text(part: Line | Table) -> str:
     return part.text if isinstance(part, Line) else str(part.rows)
+
+
+@pytest.fixture
+def make_room(tmp_path: Path) -> Iterator[Callable[..., Room]]:
+    rooms: list[Room] = []
+
+    def make(**settings: Any) -> Room:
+        rooms.append(Room(tmp_path, **settings))
+        return rooms[-1]
+
+    yield make
+    for room in rooms:
+        room.store.close()
+
+
+@pytest.fixture
+def room(make_room: Callable[..., Room]) -> Room:
+    return make_room()

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from bot import commands
-from bot.desk.message import GivenFile, Message
 from bot.investigate import Judged
+from bot.message import GivenFile, Message
 from bot.work import Fetched, Work
 from tests.work.room import Room, text_of
 
@@ -134,7 +134,8 @@ def test_many_heaps_of_files_at_once_are_all_read(room: Room, tmp_path: Path) ->
     for name in names:
         room.say("what is wrong with this?", files=(GivenFile(id=name, name=name),))
     working = [
-        threading.Thread(target=worker.carry_out, args=(run.id,), daemon=True) for run in room.runs()
+        threading.Thread(target=worker.carry_out, args=(run.id,), daemon=True)
+        for run in room.runs()
     ]
     for thread in working:
         thread.start()

@@ -90,6 +90,45 @@ def test_comparing_with_a_host_that_was_never_seen_looks_at_it_first(
     assert len(room.hosts) == 2, "it was seen"
 
 
+def test_after_a_comparison_the_thread_is_still_about_its_own_host(room: Room, thread: str) -> None:
+    answer(room, thread, "compare with CT130")
+    assert not [said for said in room.said(thread) if "I am still looking" in said]
+    assert "PCIe links" in answer(room, thread, "what should I do?")
+    run = room.runs()[-1]
+    assert (run.host, run.about) == ("CT129", 1)
+
+
+def test_a_follow_up_that_names_a_host_is_about_that_host(room: Room) -> None:
+    thread = room.say("why are CT129 and CT130 slow?")
+    room.work()
+    assert "PCIe links" in answer(room, thread, "what should I do about CT129?")
+    assert "PCIe links" not in answer(room, thread, "how sure are you about CT130?")
+
+
+@pytest.mark.parametrize(
+    "text", ["I rebooted it, still slow", "we replaced the riser", "still slow"]
+)
+def test_what_was_done_since_is_looked_at_and_not_answered_from_old_looks(
+    room: Room, thread: str, text: str
+) -> None:
+    before = len(room.hosts)
+    answer(room, thread, text)
+    assert len(room.hosts) == before + 1
+    room.say(text, thread=thread, addressed=False)
+    assert not room.queue, "people tell it each other, too"
+
+
+@pytest.mark.parametrize(
+    "text", ["can you just fix it", "restart sglang", "set --tp-size 1 please"]
+)
+def test_who_wants_a_change_is_told_that_nothing_is_changed_and_what_to_do(
+    room: Room, thread: str, text: str
+) -> None:
+    said = answer(room, thread, text)
+    assert said.startswith("I cannot do that: I only read")
+    assert "Power the Proxmox host off and on" in said
+
+
 def test_check_again_in_words_looks_again_for_the_first_question(room: Room, thread: str) -> None:
     room.say("check again", thread=thread)
     room.work()

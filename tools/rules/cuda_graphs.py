@@ -62,9 +62,10 @@ def _never_true(log: ServerLog, told: list[DecodeLine], args: Arguments) -> Outc
         return Cleared(f"graphs reach batch {captured}; every batch seen was larger", (log,))
     if captured and (args.count("dp_size") or 1) > 1:
         return Cleared("graphs were captured; the sum over DP ranks may exceed them", (log,))
-    statement = (
-        f"All {len(told)} Decode lines show 'cuda graph: False', from {lowest} request(s) on."
-    )
+    shown = "All" if len(told) > 1 else "The"
+    lines = f"{len(told)} Decode lines show" if len(told) > 1 else "one Decode line shows"
+    requests = "request" if lowest == 1 else "requests"
+    statement = f"{shown} {lines} 'cuda graph: False', from {lowest} {requests} on."
     sure = 0.9 if captured is None or len(told) >= SURE_LINES else 0.7
     return _off(statement, quoted(told[:2]), args, sure)
 

@@ -8,15 +8,15 @@ from collections.abc import Iterator
 from bot.narrator import Line
 from bot.settings import Service
 from bot.slack.api.introduce import asked, can_connect, client_of, of_bot
-from bot.slack.api.scopes import SCOPES, missing
+from bot.slack.api.scopes import APP_SCOPE, SCOPES, missing
 from bot.slack.api.troubles import Refused
 from tools.errors import ToolsError
 
 WITHIN_S = 15.0
 _WHERE = {
     "SLACK_BOT_TOKEN": "the Bot User OAuth Token (xoxb-) of the app's page OAuth & Permissions",
-    "SLACK_APP_TOKEN": "an App-Level Token (xapp-) with connections:write, of Basic Information",
-    "SLACK_SIGNING_SECRET": "the Signing Secret of Basic Information",
+    "SLACK_APP_TOKEN": f"an App-Level Token (xapp-) with {APP_SCOPE}, of its first page",
+    "SLACK_SIGNING_SECRET": "the Signing Secret of the app's first page",
 }
 
 

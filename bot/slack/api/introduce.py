@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import logging
 from typing import Any
+from urllib.parse import urlsplit
 
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.settings import Service
-from bot.slack.api.scopes import granted, missing
+from bot.slack.api.scopes import APP_SCOPE, granted, missing
 from bot.slack.api.troubles import ANY, NO_RIGHT, Refused, trouble_of
 from bot.slack.api.us import Us
 from tools.errors import ToolsError
@@ -37,7 +38,11 @@ async def introduce(service: Service) -> Us:
         except Refused as why:
             raise BadToken(of_bot(why)) from None
         except ANY:
-            _LOG.warning("Slack does not answer yet; I try again in %.0f s", pause_s)
+            _LOG.warning(
+                "Slack does not answer yet at %s; I try again in %.0f s",
+                urlsplit(service.slack_api).hostname,
+                pause_s,
+            )
         else:
             if us.scopes and (lacking := missing(us.scopes)):
                 _LOG.warning("scopes are missing: %s; docs/slack.md says how", ", ".join(lacking))
@@ -62,6 +67,7 @@ async def asked(client: AsyncWebClient) -> Us:
         bot=str(data.get("bot_id") or ""),
         name=str(data.get("user") or "perfsleuth"),
         workspace=str(data.get("team") or ""),
+        enterprise=str(data.get("enterprise_id") or ""),
         scopes=granted(answer.headers),
     )
 
@@ -94,5 +100,5 @@ def of_app(why: Refused) -> str:
     """Say what to do about an app-level token that Slack does not take."""
     return (
         f"Slack does not take SLACK_APP_TOKEN ({why.error}): make an App-Level Token with the "
-        "scope connections:write on the app's page Basic Information, and enable Socket Mode."
+        f"scope {APP_SCOPE} on the app's first page, and enable Socket Mode."
     )

@@ -14,4 +14,5 @@ class Us:
     bot: str = ""  # B..., what our own messages carry
     name: str = "perfsleuth"
     workspace: str = ""
+    enterprise: str = ""  # E..., of the organisation, where there is one
     scopes: frozenset[str] = frozenset()

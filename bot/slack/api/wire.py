@@ -15,12 +15,14 @@ from bot.slack.api.troubles import ANY, Away, Refused, SlackTrouble, Throttled, 
 
 # Slack answers in well under a second; what took this long may or may not have been done.
 TIMEOUT_S = 15.0
+_TIMED_OUT = 408  # says nothing of the bytes
 
 
 class Wire:
     """Calls methods of the Web API. It never repeats one: whoever called knows whether it may.
 
-    So retries are in one place, the loops of courier and trail, and the SDK does none. Its
+    So the SDK repeats nothing: letters are tried again by the courier, edits by the trail, and what
+    may be done twice by patience. Its
     AsyncConnectionErrorRetryHandler, on by default, would post a message a second time when only
     the answer was lost; its AsyncRateLimitErrorRetryHandler holds the one call and tells nobody
     else, and reads of "Retry-After: 30" the first digit (slack-sdk 3.48, read in its source).
@@ -113,6 +115,8 @@ class Wire:
                 raise trouble_of(why) from None
             if status == 429:
                 raise Throttled(1.0)
+            if 400 <= status < 500 and status != _TIMED_OUT:
+                raise Refused(f"upload_{status}")  # the same bytes would be refused for ever
             if status != 200:
                 raise trouble_of(aiohttp.ClientPayloadError())
 

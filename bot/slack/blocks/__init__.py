@@ -4,25 +4,21 @@ from bot.slack.blocks.chunks import task_chunks
 from bot.slack.blocks.home import home
 from bot.slack.blocks.message import render
 from bot.slack.blocks.plainer import plainer
-from bot.slack.blocks.reason import CALLBACK, reason_view
-from bot.slack.blocks.rendered import MARK, Block, Rendered, mark
+from bot.slack.blocks.reason import reason_view
+from bot.slack.blocks.rendered import MARK, Block, Rendered, mark, marked
 from bot.slack.blocks.trail import Item, TrailState
 from bot.slack.blocks.trail_shown import trail_blocks
-from bot.slack.blocks.words import greeting, help_parts, prompts
 
 __all__ = [
-    "CALLBACK",
     "MARK",
     "Block",
     "Item",
     "Rendered",
     "TrailState",
-    "greeting",
-    "help_parts",
     "home",
     "mark",
+    "marked",
     "plainer",
-    "prompts",
     "reason_view",
     "render",
     "task_chunks",

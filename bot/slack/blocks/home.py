@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
+from bot.desk.itself import greeting
+from bot.narrator.changed import concluded
 from bot.slack.blocks.bricks import context, header, rich, section
 from bot.slack.blocks.rendered import Block, Element
 from bot.slack.blocks.safe import shown
 from bot.slack.blocks.spans import plain, spans
-from bot.slack.blocks.words import greeting
 from bot.store.run import Run
 
 _HOSTS = 40  # of the hosts and of what runs; Slack takes 100 blocks in a Home
@@ -54,7 +55,7 @@ def _host(name: str, run: Run | None) -> list[Element]:
     named = plain(shown(name, _NAME) or "–", bold=True)
     if run is None:
         return [named, plain(" — never looked at")]
-    said = shown(run.headline or "ended without a verdict", _SAID)
+    said = shown(concluded(run.category, run.headline), _SAID)
     return [named, plain(f" — {said} · {_when(run.ended_at or run.asked_at)}")]
 
 

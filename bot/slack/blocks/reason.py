@@ -9,15 +9,15 @@ CALLBACK = "reason"  # of the view; its input has the same block id and action i
 LONGEST = 1000  # characters of a reason; Slack takes 3000
 
 
-def reason_view(run_id: int) -> Block:
-    """Return the modal; the run's number comes back in `private_metadata`.
+def reason_view(metadata: str) -> Block:
+    """Return the modal; `metadata` comes back with the answer, up to 3000 characters.
 
     https://docs.slack.dev/reference/views/modal-views
     """
     return {
         "type": "modal",
         "callback_id": CALLBACK,
-        "private_metadata": str(run_id),
+        "private_metadata": metadata,
         "title": plain_text("What was wrong?"),
         "submit": plain_text("Send"),
         "close": plain_text("Skip"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,3 +28,10 @@ def mark(key: str) -> str:
     (https://docs.slack.dev/reference/block-kit/blocks).
     """
     return f"{MARK}{key}"[:255]
+
+
+def marked(message: Mapping[str, Any], key: str) -> bool:
+    """Say whether a message of a history carries that mark; an edit may have added a word to it."""
+    ours = re.compile(re.escape(mark(key)) + r"(?::\w+)?")
+    blocks = message.get("blocks") or ()
+    return any(ours.fullmatch(str(block.get("block_id") or "")) for block in blocks)

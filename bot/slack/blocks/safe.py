@@ -15,6 +15,7 @@ _DOMAIN = re.compile(r"(?<=\w)(?=\.[^\W\d_])")  # Slack makes links of evil.com 
 _LABELLED = re.compile(r"\](?=[(\[:])")
 _EDGE = re.compile(r"(?<!\w)_|_(?!\w)")
 _LOOKALIKE = str.maketrans({"*": "∗", "~": "∼", "`": "'", "\\": "⧵"})
+_ANGLES = str.maketrans({"<": "‹", ">": "›"})
 _OPENS = re.compile(r"[#>+=|:-]|\d+[.)]")  # what begins a heading, a quote, a list or a table
 
 
@@ -36,6 +37,14 @@ def capped(text: str, most: int) -> str:
 def shown(text: str, most: int) -> str:
     """Return one line without controls and bidi overrides, for an element that Slack never parses."""
     return capped(harmless(capped(text, most * 2)), most).strip()
+
+
+def label(text: str, most: int) -> str:
+    """Return one line for a title, a status or a file's name: Slack does not say what it parses there.
+
+    All that it obeys in a text stands in angle brackets; others look alike.
+    """
+    return shown(text, most).translate(_ANGLES)
 
 
 def fitted(text: str, most: int, escape: Callable[[str], str]) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from bot import narrator
-from bot.investigate import Asking, Event, Judged, Learned
+from bot.investigate import Asking, Event, Judged, Learned, Noted
 from bot.narrator import Line
 from tools.evidence import AnyProbe, Evidence
 
@@ -67,6 +67,8 @@ class TrailState:
             return self._asking(event.probes)
         if isinstance(event, Learned):
             return self._learned(event.look)
+        if isinstance(event, Noted):
+            return self._noted(event)
         return self._judged(event)
 
     def noting(self, note: str) -> TrailState:
@@ -100,6 +102,16 @@ class TrailState:
             items.append(
                 Item(f"look-{number}", narrator.title(probe), "in_progress", key=probe.key)
             )
+        return replace(self, items=tuple(items))
+
+    def _noted(self, event: Noted) -> TrailState:
+        """Say it; of a look that brought no answer its own line says so."""
+        if event.probe is None:
+            return self.saying(event.text)
+        key, items = event.probe.key, list(self.items)
+        for at, one in enumerate(items):
+            if one.key == key and not one.over:
+                items[at] = replace(one, status="error", said=NOT_ANSWERED)
         return replace(self, items=tuple(items))
 
     def _learned(self, look: Evidence) -> TrailState:

@@ -8,8 +8,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from bot.desk.message import Message
 from bot.letter import Letter
+from bot.message import Message
 from bot.narrator import Line
 from bot.slack.api.pace import URGENT
 from bot.slack.api.troubles import NO_PLACE, Refused, Throttled

@@ -37,6 +37,7 @@ class Live:
         self.shown: TrailState | None = None
         self.ts: str | None = None
         self.opening = False
+        self.told = False  # of what is done: not where another process does it
         self.recalling: list[Event] | None = None  # events that came while the past is being read
         self._wire = wire
         self._stream_s = stream_s
@@ -66,6 +67,7 @@ class Live:
 
     def hear(self, event: Event) -> None:
         """Something happened."""
+        self.told = True
         if self.recalling is not None:
             self.recalling.append(event)
         else:

@@ -9,6 +9,7 @@ from typing import Any
 
 from bot.slack.api.troubles import NO_SUCH, Refused
 from bot.slack.api.wire import Wire
+from bot.slack.blocks.safe import label
 
 # The line vanishes 2 minutes after it was set, and when we post
 # (docs.slack.dev/reference/methods/assistant.threads.setStatus).
@@ -47,13 +48,13 @@ class Status:
     def working(self, channel: str, thread: str, said: str, title: str = "") -> None:
         """Show what we do: `said` follows our name, "is looking at CT129"."""
         where = {"channel_id": channel, "thread_ts": thread}
-        self._hint(_LINE, **where, status=said[:_TITLE], loading_messages=list(_MEANWHILE))
-        named = {"title": title[:_TITLE]} if title else {}
+        self._hint(_LINE, **where, status=label(said, _TITLE), loading_messages=list(_MEANWHILE))
+        named = {"title": label(title, _TITLE)} if title else {}
         self._hint(_SESSION, **where, status="processing", **named)
 
     def still(self, channel: str, thread: str, said: str) -> None:
         """Show the line again: it was cleared by a message of ours, or will vanish."""
-        self._hint(_LINE, channel_id=channel, thread_ts=thread, status=said[:_TITLE])
+        self._hint(_LINE, channel_id=channel, thread_ts=thread, status=label(said, _TITLE))
 
     def over(self, channel: str, thread: str) -> None:
         """Clear the line; the session waits for what the person says next."""

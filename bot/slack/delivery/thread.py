@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import AsyncIterator
 from typing import Any
 
 from bot.letter import Letter
 from bot.slack.api.troubles import Refused
 from bot.slack.api.wire import Wire
-from bot.slack.blocks.rendered import mark
+from bot.slack.blocks import marked
 
 # A page holds at most 1000 (docs.slack.dev/reference/methods/conversations.replies); the pages
 # read bound what one lost answer can cost in a channel that is never quiet.
@@ -37,8 +36,7 @@ def holds(message: dict[str, Any], letter: Letter) -> bool:
     """Say whether a message is this letter: by its blocks' mark, or by its file's name."""
     if letter.attached:
         return any(f.get("name") == letter.attached.name for f in message.get("files") or ())
-    marked = re.compile(re.escape(mark(letter.key)) + r"(?::\w+)?")
-    return any(marked.fullmatch(str(b.get("block_id", ""))) for b in message.get("blocks") or ())
+    return marked(message, letter.key)
 
 
 async def _messages(wire: Wire, letter: Letter) -> AsyncIterator[dict[str, Any]]:

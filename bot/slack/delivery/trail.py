@@ -10,6 +10,7 @@ from typing import Any
 
 from bot.investigate import Event
 from bot.letter import Letter
+from bot.slack.api.troubles import NO_RIGHT, Refused
 from bot.slack.api.wire import Wire
 from bot.slack.blocks import TrailState, render
 from bot.slack.delivery.first import Claim, First, does, titled
@@ -109,12 +110,17 @@ class Trails:
         if status in ("due", "sending") or not await claim():
             return None
         live = self._lives.get(run.id) if run else None
-        if run and status == "sent" and live is None and not run.joins:
+        if run and status == "sent" and not (live and live.told) and not run.joins:
             live = self._live(run)
             await self._recall(live, run, None)
         if run and live:
-            if live.ts is not None:
-                await live.finish("Stopped." if run.state == "stopped" else "")
+            try:
+                if live.ts is not None:
+                    await live.finish("Stopped." if run.state == "stopped" else "")
+            except Refused as why:
+                if why.error not in NO_RIGHT:
+                    await self._drop(live)  # its message is gone, and no try will come
+                raise
             await self._drop(live)
         return ""
 

@@ -9,9 +9,11 @@ from typing import Any
 
 from bot.letter import Attached, Letter
 from bot.slack.api.wire import Wire
+from bot.slack.blocks.safe import label
 
 Content = Callable[[Attached], bytes | None]
 """Makes a file, in a thread of its own; None: there is nothing to show, and nothing is sent."""
+_NAME = 200
 _SAID = 1000  # an alt text may have so many (docs.slack.dev/reference/methods/files.getUploadURLExternal)
 
 
@@ -29,13 +31,13 @@ async def share(
         return "" if await claim() else None
     asked: dict[str, Any] = {"filename": attached.name, "length": len(data)}
     if attached.kind == "chart":
-        asked["alt_txt"] = attached.alt[:_SAID]
+        asked["alt_txt"] = label(attached.alt, _SAID)
     else:
         asked["snippet_type"] = "text"
     upload = await wire.call("files.getUploadURLExternal", **asked)
     await wire.put(str(upload["upload_url"]), data)
     said = {"thread_ts": letter.thread} if letter.thread else {}
-    named = json.dumps([{"id": upload["file_id"], "title": attached.title}])
+    named = json.dumps([{"id": upload["file_id"], "title": label(attached.title, _NAME)}])
     method = "files.completeUploadExternal"
     async with wire.slot(method, letter.channel):
         if not await claim():

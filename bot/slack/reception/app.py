@@ -15,7 +15,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.settings import Service
 from bot.slack.api.scopes import EVENTS
 from bot.slack.api.us import Us
-from bot.slack.reception.clicks import REASON
+from bot.slack.blocks.reason import CALLBACK
 from bot.slack.reception.front import Front
 from bot.slack.reception.intake import INCOMING, Intake
 from bot.slack.reception.payload import COMMAND, SHORTCUT
@@ -59,7 +59,7 @@ def build(
     for name in sorted({event.partition(".")[0] for event in EVENTS}):
         app.event(name)(listeners.heard)
     app.action(re.compile(".*"))(listeners.pressed)
-    app.view(REASON)(listeners.acknowledged)
+    app.view(CALLBACK)(listeners.acknowledged)
     app.shortcut(SHORTCUT)(listeners.acknowledged)
     app.command(COMMAND)(listeners.commanded)
     return app

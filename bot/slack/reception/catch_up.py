@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from time import time
 from typing import TYPE_CHECKING, Any
 
-from bot.desk.message import Message
+from bot.message import Message
 from bot.slack.api.patience import ask_slack
 from bot.slack.api.troubles import Refused, SlackTrouble
 from bot.slack.api.us import Us
@@ -33,7 +33,8 @@ class CatchUp:
     """Finds missed messages in the channels and threads that we work in, and hands them on.
 
     They go the way of events: through `intake.keep`, which knows those that came already, to
-    `handle`. Only messages are found again; a click that was lost showed an error to who clicked.
+    `take_up`, which raises nothing. Only messages are found again; a click that was lost showed an
+    error to who clicked.
     """
 
     def __init__(
@@ -43,14 +44,14 @@ class CatchUp:
         us: Us,
         intake: Intake,
         ears: Ears,
-        handle: Callable[[Incoming], Awaitable[Any]],
+        take_up: Callable[[Incoming], Awaitable[None]],
     ) -> None:
         self._store = store
         self._wire = wire
         self._us = us
         self._intake = intake
         self._ears = ears
-        self._handle = handle
+        self._take_up = take_up
         self._wanted = asyncio.Event()
         self._pool = ThreadPoolExecutor(2, "perfsleuth-catch-up")
 
@@ -139,7 +140,7 @@ class CatchUp:
         if not await self._in_thread(self._intake.keep, taken):
             return False
         body = message.model_dump(mode="json")
-        await self._handle(Incoming(taken.id, taken.kind, body, time()))
+        await self._take_up(Incoming(taken.id, taken.kind, body, time()))
         return True
 
     async def _in_thread(self, call: Callable[..., Any], *arguments: Any) -> Any:

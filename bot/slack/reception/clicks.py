@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any, get_args
 
 from bot.letter import Button
+from bot.slack.blocks.reason import CALLBACK, LONGEST
 from bot.slack.reception.bodies import Press
 from tools.secrets import scrub
 
-REASON = "reason"  # callback_id of the modal
-REASON_CHARS = 2000
+_NUMBER = re.compile(r"[0-9]{1,15}")  # of a run; a larger one fits into no database
 Payload = Mapping[str, Any]
 
 
@@ -24,7 +25,7 @@ def pressed(body: Payload) -> tuple[str, Press] | None:
     channel = str(where.get("channel_id") or (body.get("channel") or {}).get("id") or "")
     ts = str(where.get("message_ts") or message.get("ts") or "")
     word, _, number = value.rpartition(":")
-    if name not in get_args(Button) or not number.isdigit() or not (user and channel):
+    if name not in get_args(Button) or not _NUMBER.fullmatch(number) or not (user and channel):
         return None
     press = Press(
         action=name,
@@ -43,7 +44,7 @@ def reasoned(body: Payload) -> tuple[str, Press] | None:
     view = body.get("view") or {}
     place = private(view.get("private_metadata"))
     user = str((body.get("user") or {}).get("id") or "")
-    if view.get("callback_id") != REASON or not place or not user:
+    if view.get("callback_id") != CALLBACK or not place or not user:
         return None
     press = Press(
         action="right",
@@ -52,7 +53,7 @@ def reasoned(body: Payload) -> tuple[str, Press] | None:
         channel=place["channel"],
         thread=place["thread"],
         right=False,
-        reason=scrub(_written(view))[:REASON_CHARS],
+        reason=scrub(_written(view))[:LONGEST],
     )
     return f"view:{view.get('id')}:{user}", press
 
@@ -62,12 +63,18 @@ def private(text: object) -> dict[str, Any] | None:
     try:
         place = json.loads(str(text or ""))
         return {
-            "run": int(place["run"]),
+            "run": int(_numbered(place["run"])),
             "channel": str(place["channel"]),
             "thread": str(place["thread"]),
         }
     except (ValueError, TypeError, KeyError):
         return None
+
+
+def _numbered(told: object) -> str:
+    if not _NUMBER.fullmatch(str(told)):
+        raise ValueError
+    return str(told)
 
 
 def _written(view: Payload) -> str:

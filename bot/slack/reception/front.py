@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pydantic import BaseModel
-
-from bot.desk.message import Message
 from bot.letter import Letter
+from bot.message import Message
 from bot.narrator import Line
 from bot.slack.api.troubles import SlackTrouble
 from bot.slack.api.wire import Wire
@@ -118,16 +116,20 @@ class Front:
             _LOG.error("%s", why)
             return
         for incoming in left:
-            try:
-                said = await self.handle(incoming)
-                if said:
-                    await self._in_thread(self._say, incoming, said)
-            except Exception as why:  # noqa: BLE001 - the listener's edge, as in Bolt's error handler
-                await self.failed(incoming, why)
+            await self.take_up(incoming)
+
+    async def take_up(self, incoming: Incoming) -> None:
+        """Handle what no listener brought; like Bolt's, this edge lets no fault through."""
+        try:
+            said = await self.handle(incoming)
+            if said:
+                await self._in_thread(self._say, incoming, said)
+        except Exception as why:  # noqa: BLE001 - one bad message must not end the bot
+            await self.failed(incoming, why)
 
     async def apologise(self, taken: Taken) -> None:
         """Say that the database does not answer: at once and unwritten, for nothing can be written."""
-        channel, thread, user = _place(taken.body)
+        channel, thread, user = _place(taken.body.model_dump())
         sentence = (
             "My database does not answer just now. Nothing is lost: I try again as soon as Slack "
             "sends me this once more, and whoever runs me sees it in my log."
@@ -193,16 +195,18 @@ class Front:
         await self._home.publish(Visit.model_validate(incoming.body).user)
 
     def _say(self, incoming: Incoming, sentence: str) -> None:
-        channel, thread, user = _place(_BODIES[incoming.kind].model_validate(incoming.body))
+        channel, thread, user = _place(incoming.body)
+        where = channel if thread else user  # a direct message, where there is no thread yet
         letter = Letter(
             key=f"fault:{incoming.id}"[:200],
             kind="word",
-            channel=channel if thread else user,  # a direct message, where there is no thread yet
+            channel=where,
             thread=thread or None,
             parts=(Line("said", sentence),),
         )
         with self._store.together():
-            self._store.letters.add(letter)
+            if where:
+                self._store.letters.add(letter)
             self._store.inbox.handled(incoming.id)
         self._wake()
 
@@ -212,20 +216,10 @@ class Front:
         return await asyncio.get_running_loop().run_in_executor(self._pool, call, *arguments)
 
 
-_BODIES: dict[str, type[BaseModel]] = {
-    "message": Message,
-    "press": Press,
-    "stop": Stop,
-    "ask": Ask,
-    "opened": Opened,
-    "visit": Visit,
-}
+def _place(body: Mapping[str, Any]) -> tuple[str, str, str]:
+    """Return channel, thread and user of whatever came in; no thread for a command or a visit.
 
-
-def _place(body: Any) -> tuple[str, str, str]:
-    """Return channel, thread and user of whatever came in; no thread for a command or a visit."""
-    return (
-        getattr(body, "channel", "") or body.user,
-        getattr(body, "thread", ""),
-        body.user,
-    )
+    Another version may have written the body, so it is read as it is.
+    """
+    user = str(body.get("user") or "")
+    return str(body.get("channel") or user), str(body.get("thread") or ""), user

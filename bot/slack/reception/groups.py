@@ -45,16 +45,25 @@ class SlackGroups:
         return frozenset(map(str, told.get("users") or ()))
 
     def stranger(self, user: str, /) -> bool:
-        """Say whether a user belongs to another workspace, or is a guest of one channel."""
+        """Say whether a user is a guest, or belongs to another workspace and to none of our company.
+
+        In a shared channel people of another company are told as users like ours, but for their
+        team; where that company has an Enterprise Grid, `enterprise_user` names its organisation
+        (https://docs.slack.dev/reference/objects/user-object).
+        """
         told = self._told(("user", user))
         if not told:
             return True
-        elsewhere = told.get("team_id") not in (None, "", self._us.team)
+        grid = (told.get("enterprise_user") or {}).get("enterprise_id")
+        ours = told.get("team_id") in (None, "", self._us.team) or (
+            bool(self._us.enterprise) and grid == self._us.enterprise
+        )
         return bool(
             told.get("is_stranger")
+            or told.get("is_restricted")
             or told.get("is_ultra_restricted")
             or told.get("deleted")
-            or (elsewhere and not told.get("enterprise_user"))
+            or not ours
         )
 
     def name(self, user: str, /) -> str:

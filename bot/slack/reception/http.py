@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from aiohttp import web
 from slack_bolt.adapter.aiohttp import to_aiohttp_response, to_bolt_request
 from slack_bolt.app.async_app import AsyncApp
+from slack_sdk.signature import SignatureVerifier
 
 from tools.errors import ToolsError
 
 PATH = "/slack/events"
 MOST_BYTES = 1 << 20  # of one request; Slack's largest payloads, modals, are far below
+WITHIN_S = 10.0  # of one request, to its end; Slack itself waits 3 s for our answer
 _PORTS = 65535
 
 
@@ -28,8 +32,9 @@ def parted(address: str) -> tuple[str, int]:
 class Http:
     """A small server. TLS is for the proxy before it; without a right signature nothing passes."""
 
-    def __init__(self, app: AsyncApp, host: str, port: int) -> None:
+    def __init__(self, app: AsyncApp, host: str, port: int, signing_secret: str) -> None:
         self._app = app
+        self._signed = SignatureVerifier(signing_secret)
         self._host, self._asked_port = host, port
         self.port = port  # the one it listens on, once it is open
         server = web.Application(client_max_size=MOST_BYTES)
@@ -56,10 +61,17 @@ class Http:
         await self._runner.cleanup()
 
     async def _post(self, request: web.Request) -> web.Response:
+        """Verify before anything is parsed: Bolt reads the body first, and falls over odd ones."""
         try:
+            async with asyncio.timeout(WITHIN_S):
+                raw = await request.read()
+            if not self._signed.is_valid_request(raw, dict(request.headers)):
+                return web.Response(status=401, text="not signed")
             asked = await to_bolt_request(request)
-        except (ValueError, LookupError):  # no UTF-8, no JSON, an unknown charset: not from Slack
+        except (ValueError, LookupError):  # no UTF-8, no JSON, no number, an unknown charset
             return web.Response(status=400, text="not readable")
+        except TimeoutError:
+            return web.Response(status=408, text="too slow")
         return await to_aiohttp_response(await self._app.async_dispatch(asked))
 
     async def _alive(self, _request: web.Request) -> web.Response:

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from time import time
+from time import monotonic, time
 from typing import TYPE_CHECKING, Any
 
 from slack_bolt.context.ack.async_ack import AsyncAck
@@ -14,7 +14,7 @@ from slack_bolt.context.async_context import AsyncBoltContext
 from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 
-from bot.desk.message import Message
+from bot.message import Message
 from bot.slack.api.us import Us
 from bot.slack.reception.ears import Ears
 from bot.slack.reception.payload import COMMAND, Taken, recognise
@@ -139,8 +139,8 @@ class Intake:
     async def close(self, within_s: float = 3.0) -> None:
         """Take nothing more, and let what is being taken be acknowledged."""
         self.closing = True
-        end = time() + within_s
-        while self._busy and time() < end:
+        end = monotonic() + within_s
+        while self._busy and monotonic() < end:
             await asyncio.sleep(0.02)
         self._pool.shutdown(wait=False, cancel_futures=False)
 

@@ -9,11 +9,12 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from bot.desk.message import GivenFile, Message
+from bot.message import GivenFile, Message
 from bot.slack.api.us import Us
 from bot.slack.reception.bodies import Ask, Kind, Opened, Stop, Visit
 from bot.slack.reception.clicks import pressed, reasoned
 from bot.slack.reception.words import is_evidence, read
+from tools.secrets import scrub
 
 COMMAND, SHORTCUT = "/perf", "diagnose_this"
 _TOLD = (None, "", "file_share", "thread_broadcast", "me_message")  # subtypes that a person writes
@@ -82,7 +83,7 @@ def files_of(message: Payload) -> tuple[GivenFile, ...]:
     return tuple(
         GivenFile(
             id=str(file.get("id") or ""),
-            name=str(file.get("name") or file.get("title") or "")[:200],
+            name=scrub(str(file.get("name") or file.get("title") or "")[:200]),
             size=int(file.get("size") or 0),
             url=str(file.get("url_private_download") or file.get("url_private") or ""),
         )

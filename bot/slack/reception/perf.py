@@ -6,13 +6,14 @@ import asyncio
 import logging
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
+from bot.desk.itself import help_parts
 from bot.letter import Letter
 from bot.narrator import Line, Part
-from bot.settings import Settings
+from bot.narrator.changed import concluded
 from bot.slack.blocks import render
-from bot.slack.blocks.words import help_parts
 from bot.slack.reception.seen_by import Seen, SeenBy
 from tools.errors import ToolsError
 
@@ -24,9 +25,8 @@ _LOG = logging.getLogger("perfsleuth.slack")
 class Perf:
     """Answers what needs no work. `/perf ask` is work, and goes another way."""
 
-    def __init__(self, seen_by: SeenBy, settings: Settings) -> None:
+    def __init__(self, seen_by: SeenBy) -> None:
         self._seen_by = seen_by
-        self._hosts = tuple(settings.hosts)
 
     async def answer(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """Return the ack's arguments for what was typed; it raises nothing."""
@@ -46,14 +46,15 @@ class Perf:
     async def _parts(self, verb: str, user: str, channel: str) -> tuple[Part, ...]:
         if verb == "ask":
             return (Line("said", "What do you want to know? Like: /perf ask why is CT129 slow?"),)
-        if verb not in _VERBS:
-            known = Line("said", "I know /perf ask, hosts, health and help. This is what I do:")
-            return (known, *help_parts(self._hosts))
-        if verb == "help":
-            return help_parts(self._hosts)
-        seen = await asyncio.to_thread(self._seen_by.look, user, channel)
+        act = f"/perf {verb if verb in _VERBS else 'help'}"
+        seen = await asyncio.to_thread(partial(self._seen_by.look, user, channel, act=act))
         if seen.refusal:
             return (Line("said", seen.refusal),)
+        if verb not in _VERBS:
+            known = Line("said", "I know /perf ask, hosts, health and help. This is what I do:")
+            return (known, *help_parts(seen.hosts))
+        if verb == "help":
+            return help_parts(seen.hosts)
         return tuple(_hosts(seen) if verb == "hosts" else _health(seen))
 
 
@@ -80,7 +81,7 @@ def _health(seen: Seen) -> Iterator[Part]:
             yield Line("item", f"{name}: never looked at")
             continue
         at = datetime.fromtimestamp(run.ended_at or run.asked_at, UTC)
-        said = run.headline or "ended without a verdict"
+        said = concluded(run.category, run.headline)
         yield Line("item", f"{name}: {said} ({at:%Y-%m-%d %H:%M} UTC)")
     if not seen.hosts:
         yield Line("item", "none that you may ask about")

@@ -11,8 +11,7 @@ from bot.slack.api.pace import URGENT
 from bot.slack.api.patience import ask_slack
 from bot.slack.api.troubles import NO_PLACE, Refused
 from bot.slack.api.wire import Wire
-from bot.slack.blocks import render
-from bot.slack.blocks.rendered import mark
+from bot.slack.blocks import marked, render
 from bot.slack.reception.bodies import Ask
 from bot.store import Incoming
 
@@ -67,10 +66,4 @@ async def _there(wire: Wire, ask: Ask, key: str, at: float) -> str | None:
     except Refused:
         return None
     messages: list[dict[str, Any]] = answer.get("messages") or []
-    return next((str(told["ts"]) for told in messages if _marked(told, key)), None)
-
-
-def _marked(message: dict[str, Any], key: str) -> bool:
-    return any(
-        str(block.get("block_id") or "") == mark(key) for block in message.get("blocks") or []
-    )
+    return next((str(told["ts"]) for told in messages if marked(told, key)), None)

@@ -8,7 +8,6 @@ from bot.slack.api.troubles import SlackTrouble
 from bot.slack.api.wire import Wire
 from bot.slack.blocks import reason_view
 from bot.slack.reception.bodies import Press
-from bot.slack.reception.clicks import REASON
 from bot.store import Incoming
 
 
@@ -26,11 +25,7 @@ class Reasons:
         if press.right is not False:
             return False
         place = {"run": press.run, "channel": press.channel, "thread": press.thread}
-        view = {
-            **reason_view(press.run),
-            "callback_id": REASON,
-            "private_metadata": json.dumps(place),
-        }
+        view = reason_view(json.dumps(place))
         try:
             await self._wire.call("views.open", trigger_id=trigger_id, view=view)
         except SlackTrouble:

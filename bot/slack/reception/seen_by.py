@@ -31,10 +31,15 @@ class SeenBy:
         self._settings = settings
         self._access = access
 
-    def look(self, user: str, channel: str) -> Seen:
-        """Return what a person may see in a channel; raises StoreError, and what groups raise."""
+    def look(self, user: str, channel: str, *, act: str = "") -> Seen:
+        """Return what a person may see in a channel; raises StoreError, and what groups raise.
+
+        A refusal of an `act` goes into the audit; to look at our Home is none.
+        """
         asker = Asker(user, channel)
         if refusal := self._access.refusal(asker):
+            if act:
+                self._store.audit.note(user, channel, act, "", "refused")
             return Seen((), {}, (), refusal)
         hosts = tuple(
             name for name in self._settings.hosts if self._access.refusal(asker, name) is None

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from bot.desk.message import Message
+from bot.message import Message
 from bot.slack.api.troubles import NO_SUCH, Refused
 from bot.slack.api.wire import Wire
+from bot.slack.blocks.safe import label
 
 LONGEST = 120  # characters; agents.sessions.rename takes 200
 _MOST = 2000  # threads remembered
@@ -24,7 +25,7 @@ class Titles:
     async def give(self, message: Message) -> None:
         """Name the thread of a direct message after its first question."""
         place = (message.channel, message.thread)
-        title = " ".join(message.text.split())[:LONGEST]
+        title = label(" ".join(message.text.split()), LONGEST)
         if message.place != "direct" or not title or place in self._given:
             return
         if len(self._given) >= _MOST:

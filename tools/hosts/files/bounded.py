@@ -19,6 +19,8 @@ from tools.errors import ToolsError
 HEAD_BYTES = 8 << 20  # a serve log says at its start what it runs with
 TAIL_BYTES = 24 << 20  # and at its end how it goes; some 150 000 lines, read in ten seconds
 MOST_BYTES = 4 << 30  # of an endless stream, or of what a small archive swells to
+SWELLS = 100  # times at most, for logs shrink to a tenth or a thirtieth
+SWELLS_BYTES = 128 << 20  # so much is inflated in any case
 CHUNK = 1 << 20
 WRITER_S = 2.0  # how long a pipe may be without anybody who writes into it
 
@@ -112,14 +114,23 @@ def _again(first: bytes, rest: Iterable[bytes]) -> Iterator[bytes]:
 def _inflated(chunks: Iterable[bytes], trouble: list[str]) -> Iterator[bytes]:
     """Inflate gzip, members that follow each other included, a bounded piece at a time."""
     member, begun = zlib.decompressobj(wbits=31), False
+    read = given = 0
     for rest in _slices(chunks):
+        read += len(rest)
         while rest:
             begun = True
+            if given > max(SWELLS_BYTES, SWELLS * read):
+                trouble.append(
+                    "It is gzip that swells as no log does, read as far as that was seen."
+                )
+                return
             try:
-                yield member.decompress(rest, CHUNK)
+                piece = member.decompress(rest, CHUNK)
             except zlib.error:
                 trouble.append("It is damaged gzip, read as far as it went.")
                 return
+            given += len(piece)
+            yield piece
             rest = member.unconsumed_tail
             if member.eof:
                 rest = member.unused_data.lstrip(b"\0")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bot.desk.words import known
 from bot.narrator import Line
 
-_NAMED = 12  # hosts that are listed; more would be a wall
 _PROMPTS = 4  # https://docs.slack.dev/reference/methods/assistant.threads.setSuggestedPrompts
 _NOBODY = "gpu-1"
 
@@ -21,7 +21,7 @@ def greeting(hosts: Sequence[str]) -> tuple[Line, ...]:
             "and say what is proven, what it costs, what to do, and what I could not see.",
         ),
         Line("text", f"Like: “{first} does 55 tok/s, it was 70. CUDA graphs? NCCL?”"),
-        *_known(hosts),
+        _known(hosts),
     )
 
 
@@ -40,7 +40,7 @@ def help_parts(hosts: Sequence[str]) -> tuple[Line, ...]:
         Line("item", "Say “stop”, or press Stop: I end what I started on the host and say what I learned so far."),
         Line("item", "`/perf ask …`, `/perf hosts`, `/perf health`, `/perf help` work in every channel that I am in."),
         Line("text", "I only read. I change nothing on a host, and what I print holds no secrets."),
-        *_known(hosts),
+        _known(hosts),
     )  # fmt: skip
 
 
@@ -54,13 +54,6 @@ def prompts(hosts: Sequence[str]) -> list[dict[str, str]]:
     return made[:_PROMPTS]
 
 
-def _known(hosts: Sequence[str]) -> tuple[Line, ...]:
-    if not hosts:
-        return (
-            Line(
-                "text",
-                "No host is set up yet; whoever runs me lists them in hosts.toml. Files I can read already.",
-            ),
-        )
-    more = f" and {len(hosts) - _NAMED} more" if len(hosts) > _NAMED else ""
-    return (Line("text", f"Hosts I know: {', '.join(hosts[:_NAMED])}{more}."),)
+def _known(hosts: Sequence[str]) -> Line:
+    more = "" if hosts else " Files I can read already."
+    return Line("text", f"{known(hosts)}{more}")
