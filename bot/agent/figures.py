@@ -13,40 +13,8 @@ from bot.agent import said_of
 from bot.agent.clauses import denied, spans
 from bot.agent.numerals import plain
 from bot.agent.stems import stems
+from bot.agent.units import CANON, UNIT
 
-_UNITS = {
-    "tok/s": r"tok(?:en)?s?\s?/\s?s(?:ec)?|tok(?:en)?s (?:per|a|each) second|t/s|tps",
-    "gb/s": r"gb/s",
-    "gib/s": r"gib/s",
-    "mb/s": r"mb/s",
-    "tb/s": r"tb/s",
-    "gt/s": r"gt/s",
-    "gb": r"gb|gigabytes?",
-    "gib": r"gib",
-    "mb": r"mb|megabytes?",
-    "mib": r"mib",
-    "kb": r"kb",
-    "kib": r"kib",
-    "tb": r"tb",
-    "tib": r"tib",
-    "mhz": r"mhz",
-    "ghz": r"ghz",
-    "ms": r"ms|msec|milliseconds?",
-    "us": r"[uµμ]s|microseconds?",
-    "min": r"min(?:utes?)?",
-    "s": r"s(?:ec(?:onds?)?)?",
-    "h": r"h(?:ours?)?",
-    "w": r"w(?:atts?)?",
-    "kw": r"kw",
-    "c": r"°\s?c|degrees(?: celsius)?|c(?= |$|[.,;)])",
-    "tflops": r"tflops?(?:/s)?",
-    "%": r"%",
-    "x": r"[x×](?!\d)",
-}
-_UNIT = "|".join(_UNITS.values())
-_CANON = tuple(
-    (name, re.compile(rf"(?:{words})$", re.IGNORECASE)) for name, words in _UNITS.items()
-)
 _ID = (
     r"gpus?|cards?|xids?|ranks?|tp|dp|ep|pp|pid|port|numa|nodes?|cores?|sockets?|slots?|layers?|driver|cuda|nccl"
     r"|version|python|sglang|vllm|torch|status|http|rung|line"
@@ -54,7 +22,7 @@ _ID = (
 _FIGURE = re.compile(
     rf"(?:(?<![\w.-])(?P<id>{_ID})[ #=]*)?"
     r"(?<![\w.,])(?P<sign>[-+±~])?(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)"
-    rf"(?:(?P<kilo>k)(?![\w/]))?(?:\s?(?P<unit>{_UNIT})(?!\w))?(?![\w]|\.\d)"
+    rf"(?:(?P<kilo>k)(?![\w/]))?(?:\s?(?P<unit>{UNIT})(?!\w))?(?![\w]|\.\d)"
     r"(?P<more>,? ?(?:and |or )?(?=\d))?",
     re.IGNORECASE,
 )
@@ -156,6 +124,13 @@ def figures(text: str) -> list[Figure]:
     return made
 
 
+def _begin(text: str, bounds: list[tuple[int, int]], index: int) -> int:
+    """Return where the clause begins, with the one before it where "and" goes on with that."""
+    start, stop = bounds[index]
+    goes_on = index and text[start:stop].lower().startswith("and ")
+    return bounds[index - 1][0] if goes_on else start
+
+
 def _joins(between: str) -> bool:
     return bool(_TO.fullmatch(f"{between.rstrip()} ")) or between.strip() == "and"
 
@@ -191,7 +166,7 @@ def _unit_of(found: list[re.Match[str]]) -> Iterator[str]:
         unit = groups["unit"] or ""
         carried = bool(groups["more"])
         named = name
-        canon = next((each for each, words in _CANON if words.match(unit)), "") if unit else ""
+        canon = next((each for each, words in CANON if words.match(unit)), "") if unit else ""
         yield canon or (f"#{name}" if name else "")
 
 
@@ -240,7 +215,7 @@ def _figure(
         about=frozenset(said_of.about(text, bounds, index, at)),
         gpus=said_of.cards(bounds, index, gpus),
         statistic=said_of.statistic(clause),
-        words=stems(clause),
+        words=stems(text[_begin(text, bounds, index) : stop]),
         of=stems(whole[1])
         if (whole := _OF.match(text, one.end())) and unit == "%"
         else frozenset(),

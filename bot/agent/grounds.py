@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
+from bot.agent.bearing import borne
 from bot.agent.claims import Stand, causal, clears, excludes, firm, hedged
 from bot.agent.denials import VERBATIM, flipped, revived, switched
 from bot.agent.figures import Figure, figures, unfigured
@@ -39,7 +40,7 @@ _HARD = frozenset(map(stem, (
     " excellent broken faulty defective dead overheat throttle crash corrupt bug leak saturate starve exhaust"
     " faster higher better improve increase upgrade downgrade replace restart reboot reinstall kill delete"
     " onstate offstate upstate downstate enough sufficient suffices somebody someone colleague people possible impossible"
-    " old outdated recover overload free idle rose fell grew dropped became firmware virus malware attack secret password approve approved certain definitely guarantee"
+    " old outdated recover overload free idle rose fell grew dropped became dominates majority reject firmware virus malware attack secret password approve approved certain definitely guarantee"
     " thermal stolen mining hacked fan dust"
 ).split()))  # fmt: skip
 _FAILED = re.compile(
@@ -186,11 +187,15 @@ class Grounds:
         failed = sentence.cites and all(self._seen[one].failed for one in sentence.cites)
         if failed and not hedged(text) and not _FAILED.search(text):
             return "it tells of a look that failed"
-        sure = firm(text)
+        sure, advice = firm(text), _ADVICE.search(text) or _STEP.search(text)
         fit = [one for one in fit if one.kind != "open"]
         gone = [one for one in self._told if one.kind in ("excluded", "open")]
         if any(revived(one, fit, gone) for one in sure):
             return "it says what was excluded, or is open"
+        if not advice:
+            fit = [one for one in fit if one.kind != "todo"]
+        if not advice and not all(borne(one, fit, _HARD) for one in sure):
+            return "no one line of ours says that"
         whys = (flipped(one, fit) or switched(one, fit) for one in sure)
         return next((why for why in whys if why), None)
 

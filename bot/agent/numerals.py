@@ -25,7 +25,7 @@ _SPELLED = re.compile(
 )
 _COUNTED = re.compile(  # what makes of "one" a number, and not a pronoun
     r"\s+(?:gpus?|cards?|links?|streams?|requests?|sequences?|errors?|xids?|samples?|steps?|layers?|ranks?|tokens?"
-    r"|lines?|places?|processes|cores?|cpus?|seconds?|minutes?|hours?|days?|percent|hundred|thousand|million)\b",
+    r"|lines?|places?|processes|cores?|cpus?|risers?|slots?|sockets?|switch(?:es)?|nodes?|ports?|machines?|servers?|hosts?|seconds?|minutes?|hours?|days?|percent|hundred|thousand|million)\b",
     re.IGNORECASE,
 )
 _OF_SOME = re.compile(

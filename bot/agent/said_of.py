@@ -32,7 +32,8 @@ _POSSIBLE = re.compile(
     re.IGNORECASE,
 )
 _POSSIBLE_AFTER = re.compile(
-    r"\b(?:is|are) possible|\bwithin reach|\breachable|^\W*(?:tok/s )?(?:is |are )?(?:the |its |a )?ceiling",
+    r"\b(?:is|are) possible|\bwithin reach|\breachable|^\W*(?:tok/s )?is (?:what|all)\b.*\bcan\b"
+    r"|^\W*(?:tok/s )?(?:is |are )?(?:the |its |a )?ceiling",
     re.IGNORECASE,
 )
 _WHOLE = re.compile(  # what a share is a share of: 177 W of 350 W

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from bot.agent.ground import Ground, Kind
 from bot.followup.plain import plain
@@ -16,8 +17,10 @@ from bot.narrator.measured import measured
 from bot.narrator.verdict import figures as costs
 from bot.narrator.verdict import sure
 from bot.narrator.wording import spaced, unnamed
+from tools.engine import Claim, Launch, ModelConfig, ServerInfo, ServerLog
 from tools.evidence import Evidence
 from tools.judgement import Confirmed
+from tools.linux.pci import PciLinks
 from tools.nvidia.gpus import Gpus, GpuSample
 from tools.physics.headroom import Headroom
 from tools.rule import Interval
@@ -25,6 +28,7 @@ from tools.verdict import Verdict
 
 _BREAK = re.compile(r"(?<=[a-z\d)%”\"'])\.\s+(?=[A-Z\d—–-])|\s·\s")
 _INLINE = re.compile(r" \((E\d+(?: E\d+)*)\)(?:;|,)?")
+_WORKED_FROM = (ServerLog, Gpus, PciLinks, ModelConfig, Launch, ServerInfo, Claim)
 _CHAPTERS: dict[str, Kind] = {
     "What to do": "todo",
     "What to look at next": "todo",
@@ -41,7 +45,7 @@ def grounds(end: Judged, more: Iterable[str] = ()) -> tuple[Ground, ...]:
     every = [
         *_verdict(end.verdict),
         *_story(end.verdict),
-        *(_headroom(end.verdict.headroom) if end.verdict.headroom else ()),
+        *_worked_out(end),
         *(one for each in end.evidence for one in _look(each)),
         *_deployed(end),
         *_plainly(end),
@@ -130,6 +134,13 @@ def _cost(phase: str, pct: Interval, looks: frozenset[str], kind: Kind) -> Itera
             yield Ground(f"It costs {phase} about {-pct[1]:.{decimals}f} %", kind, looks)
             low, high = (f"{-pct[end]:.{decimals}f}" for end in (2, 0))
             yield Ground(f"It costs {phase} {low} to {high} %", kind, looks)
+
+
+def _worked_out(end: Judged) -> Iterator[Ground]:
+    """Yield what the headroom tells; a sentence on it cites what it was worked out from."""
+    looks = frozenset(look.id for look in end.evidence if isinstance(look.facts, _WORKED_FROM))
+    if end.verdict.headroom:
+        yield from (replace(one, looks=looks) for one in _headroom(end.verdict.headroom))
 
 
 def _headroom(room: Headroom) -> Iterator[Ground]:

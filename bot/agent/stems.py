@@ -19,7 +19,7 @@ _EMPTY = frozenset(
     " at to for from by with as and or but so than then there here which what when where who how if while whereas"
     " because since although though into onto over under about around per each i you we they he she my your our their"
     " me us them will would shall may might can could should also very just more most much many some any other such"
-    " one ones only both own same s t re ve ll d out through on off up down remain remains wait waits still between during before after again further once"
+    " one ones only both own same s t re ve ll d out through on off up down stay stays remain remains wait waits still between during before after again further once"
     " still even yet too already now nearly roughly approximately almost quite rather instead however therefore thus"
     " hence mainly mostly largely say says said show shows shown see seen look looks take takes give gives given get"
     " gets got make makes made mean means meaning call called find found tell tells told come comes go goes let lets"

@@ -40,6 +40,7 @@ from bot.store import Store
 from bot.work.work import Work
 from tools.host import Host
 
+ANNOUNCED_S = 2.0  # work waits no longer for its first message: Slack may be away
 FLUSH_S = 5.0  # for what is ready to be said when the bot ends
 Reach = Callable[[str, Settings], Host]
 Watched = Callable[[Audience], Audience]
@@ -119,7 +120,13 @@ async def open_office(
     opened.push_async_callback(trails.close)
     groups = SlackGroups(wire, us, loop)
     work = Work(
-        store, known, watched_by(trails), host_of, fetch=fetcher(wire, loop), names=groups.name
+        store,
+        known,
+        watched_by(trails),
+        host_of,
+        fetch=fetcher(wire, loop),
+        names=groups.name,
+        announced_s=ANNOUNCED_S,
     )
     courier = Courier(Postman(store, wire, trails, work.content), store.letters)
     wakers.append(courier.wake)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from time import monotonic, sleep
 
 from bot.audience import Audience
 from bot.letter import Attached
@@ -23,6 +24,7 @@ from bot.work.turn import Turn
 from tools.errors import ToolsError
 from tools.host import Host
 
+_LOOK_S = 0.05
 RESTARTS = 5  # a run that ended the process that often is not begun once more
 _LOG = logging.getLogger("perfsleuth.work")
 
@@ -36,7 +38,7 @@ class Work:
 
     `host_of` reaches a host by its name, `fetch` brings the files of a message, `names` tells what
     people call a user. `enqueue` takes the follow-ups that waited for a run; it is set once there
-    are jobs.
+    are jobs. `announced_s` is how long work waits for the thread to say that it begins.
     """
 
     def __init__(
@@ -48,8 +50,10 @@ class Work:
         *,
         fetch: Fetch = nothing,
         names: Names = _unnamed,
+        announced_s: float = 0.0,
     ) -> None:
         self._store = store
+        self._announced_s = announced_s
         self._ends = Ends(store, audience)
         self._content = Content(store, settings)
         self._turn = Turn()
@@ -83,8 +87,16 @@ class Work:
 
     def carry_out(self, run_id: int) -> None:
         """Do one run to its end. Raises StoreError where even its end cannot be written."""
+        self._announced(run_id)
         with self._turn.mine():
             self._carry_out(run_id)
+
+    def _announced(self, run_id: int) -> None:
+        """Let the thread say what is done before it is done: twenty handshakes would hold it up."""
+        end = monotonic() + self._announced_s
+        key = f"run:{run_id}:trail"
+        while monotonic() < end and self._store.letters.status_of(key) in ("due", "sending"):
+            sleep(_LOOK_S)
 
     def _carry_out(self, run_id: int) -> None:
         run = self._store.runs.begin(run_id)

@@ -7,8 +7,8 @@ from tests.work.room import Room, text_of
 from tests.work.test_planned import ASK, FINISH, with_model
 
 TRUE = (
-    "The PCIe links of both GPUs run at Gen1 under load, although card and slot can do Gen4 [E14]. "
-    "That costs prefill about 51 % and decode about 3 % [E14]."
+    "The PCIe links of both GPUs run at Gen1 under load, although card and slot can do Gen4 [E15]. "
+    "That costs prefill about 51 % and decode about 3 % [E15]."
 )
 MARK = "In a model's words, each sentence checked against the looks"
 
@@ -45,7 +45,7 @@ def test_a_free_follow_up_goes_to_the_model_and_a_false_answer_leaves_ours(room:
         [
             FINISH,
             says(TRUE),
-            says("It costs prefill about 51 % [E14]."),
+            says("It costs prefill about 51 % [E15]."),
             says("NCCL is the cause [E6]."),
         ]
     ) as model:
