@@ -63,7 +63,7 @@ def _models(known: Settings, environ: Mapping[str, str]) -> Sequence[Line]:
         return [
             Line("said", "models: none, and none is needed; docs/models.md says how to set one up")
         ]
-    from bot.agent.check import check
+    from bot.agent.asking.check import check
 
     return check(known, environ)
 

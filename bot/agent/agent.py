@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Self
 
-from bot.agent.endpoint import Endpoint
-from bot.agent.model import Models
-from bot.agent.names import names_of
-from bot.agent.patient import Patient, never
-from bot.agent.planner import ModelPlanner
+from bot.agent.asking.endpoint import Endpoint
+from bot.agent.asking.model import Models
+from bot.agent.asking.names import names_of
+from bot.agent.asking.patient import Patient, never
+from bot.agent.asking.spending import Ledger, MemoryLedger, Spending
+from bot.agent.planning.planner import ModelPlanner
 from bot.agent.prose import Explained, explain, follow_up
-from bot.agent.spending import Ledger, MemoryLedger, Spending
 from bot.investigate import Judged
 from bot.planner import Planner
 from bot.question import Question

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bot.agent.reply import Reply, Said
+from bot.agent.asking.reply import Reply, Said
 from tools.harmless import harmless
 from tools.secrets import scrub
 

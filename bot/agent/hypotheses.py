@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from bot.agent.sentences import strange, tidy
+from bot.agent.checking.sentences import strange, tidy
 from tools.evidence import Evidence
 
 MOST = 3  # that a person is shown

@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import prompts
-from bot.agent.briefing import briefing
+from bot.agent.asking.patient import Asked, Stopped
+from bot.agent.asking.reply import Reply, Said
+from bot.agent.asking.trouble import ModelTrouble
+from bot.agent.checking.grounds import Grounds
+from bot.agent.checking.sentences import Sentence, sentences
 from bot.agent.exchange import Exchange, as_json
-from bot.agent.fence import Fence
-from bot.agent.grounds import Grounds
 from bot.agent.hypotheses import Hypothesis, shown
-from bot.agent.patient import Asked, Stopped
-from bot.agent.reply import Reply, Said
-from bot.agent.sentences import Sentence, sentences
-from bot.agent.trouble import ModelTrouble
+from bot.agent.planning.briefing import briefing
+from bot.agent.planning.fence import Fence
 from bot.investigate import Judged
 from bot.narrator import Line
 from bot.narrator.explained import Explanation

@@ -15,7 +15,7 @@ from bot.settings import ModelSettings
 if TYPE_CHECKING:
     from bot.agent.agent import Agent
     from bot.agent.exchange import Exchange
-    from bot.agent.planner import ModelPlanner
+    from bot.agent.planning.planner import ModelPlanner
 
 
 class Configured:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bot.agent.reply import Call, Reply, Said
+from bot.agent.asking.reply import Call, Reply, Said
 from tests.agent.hostile import CANARIES, Hostile
 
 HONEST = "The looks are told above [E1]."

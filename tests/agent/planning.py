@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bot.agent.model import Models
-from bot.agent.patient import Patient
-from bot.agent.planner import ModelPlanner
-from bot.agent.spending import Spending
+from bot.agent.asking.model import Models
+from bot.agent.asking.patient import Patient
+from bot.agent.asking.spending import Spending
+from bot.agent.planning.planner import ModelPlanner
 from bot.demo import shipped
 from bot.investigate import Asking, Event, Judged, Learned, Noted, investigate
 from bot.planner import Playbook

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from bot.agent.patient import Patient
-from bot.agent.planner import ModelPlanner
+from bot.agent.asking.patient import Patient
+from bot.agent.asking.reply import Call, Reply, Said
+from bot.agent.planning.planner import ModelPlanner
 from bot.agent.prose import Explained, explain
-from bot.agent.reply import Call, Reply, Said
 from bot.evaluation import Spent
 from bot.investigate import Judged
 from bot.planner import Planner

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from bot.agent.grounds import Grounds
-from bot.agent.patient import Patient
-from bot.agent.planner import ModelPlanner
+from bot.agent.asking.patient import Patient
+from bot.agent.asking.reply import Call, Reply, Said
+from bot.agent.checking.grounds import Grounds
+from bot.agent.checking.sentences import sentences
+from bot.agent.planning.planner import ModelPlanner
 from bot.agent.prose import explain
-from bot.agent.reply import Call, Reply, Said
-from bot.agent.sentences import sentences
 from bot.investigate import Judged, Noted, conclude, investigate
 from bot.narrator import verdict as story
 from bot.planner import Playbook

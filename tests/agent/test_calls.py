@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.agent.calls import Done, Wanted, read
-from bot.agent.reply import Call, Reply
-from bot.agent.thinking import Excerpt
+from bot.agent.asking.reply import Call, Reply
+from bot.agent.planning.calls import Done, Wanted, read
+from bot.agent.planning.thinking import Excerpt
 from tools.probes import PROBES
 from tools.probes.gpu_samples import SampleGpus
 from tools.probes.log_matches import GrepServerLog

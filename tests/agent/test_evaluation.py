@@ -34,7 +34,7 @@ HONEST_KEPT = 0.8  # of the sentences of whoever retells; half of a dozen may be
 def spoken(voice: Voice) -> Evaluation:
     """Evaluate all dev cases with a voice; the boundary is fixed, so that the tokens are the same."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("bot.agent.fence.token_hex", lambda _: "5eedb0a7")
+        patch.setattr("bot.agent.planning.fence.token_hex", lambda _: "5eedb0a7")
         return evaluate(SCENARIOS / "dev", lambda: Scripted(voice))
 
 

@@ -6,11 +6,11 @@ from functools import cache
 
 import pytest
 
-from bot.agent.figures import figures
-from bot.agent.grounds import Grounds
+from bot.agent.checking.figures import figures
+from bot.agent.checking.grounds import Grounds
+from bot.agent.checking.numerals import plain
+from bot.agent.checking.sentences import LONGEST, sentences, strange
 from bot.agent.hypotheses import Hypothesis, shown
-from bot.agent.numerals import plain
-from bot.agent.sentences import LONGEST, sentences, strange
 from bot.demo import shipped
 from bot.investigate import Judged, conclude
 from bot.question import Question

@@ -17,12 +17,12 @@ import pytest
 
 from bot import narrator, telling
 from bot.agent.agent import Agent
-from bot.agent.grounds import Grounds
+from bot.agent.asking.spending import MemoryLedger
+from bot.agent.checking.grounds import Grounds
+from bot.agent.checking.sentences import sentences
+from bot.agent.planning.thinking import THOUGHTS
+from bot.agent.planning.toolbox import FIELDS
 from bot.agent.prose import Explained
-from bot.agent.sentences import sentences
-from bot.agent.spending import MemoryLedger
-from bot.agent.thinking import THOUGHTS
-from bot.agent.toolbox import FIELDS
 from bot.demo.workspace.rendered import rendered as slack_makes_of
 from bot.investigate import Event, Judged, Noted, investigate
 from bot.letter import Letter

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from bot.agent.agent import Agent
-from bot.agent.endpoint import same_server
-from bot.agent.model import Call, Models, ModelTrouble, Said
-from bot.agent.spending import Spending
+from bot.agent.asking.endpoint import same_server
+from bot.agent.asking.model import Call, Models, ModelTrouble, Said
+from bot.agent.asking.spending import Spending
 from bot.settings import ModelSettings, Settings
 from tests.fakes.models import (
     DOWN,
@@ -276,8 +276,8 @@ def imported(script: str) -> set[str]:
 
 
 ASKING = """
-from bot.agent.model import Models, ModelTrouble, Said
-from bot.agent.spending import Spending
+from bot.agent.asking.model import Models, ModelTrouble, Said
+from bot.agent.asking.spending import Spending
 from bot.settings import ModelSettings
 try:
     Models([ModelSettings(name="{}:x", base_url="http://127.0.0.1:9/v1", timeout_s=2)], Spending(), {{}}).ask("s", [Said("user", "x")])
@@ -300,7 +300,7 @@ def test_only_the_configured_provider_is_imported(provider: str, wanted: str, ot
 
 
 def test_nothing_of_langchain_is_imported_before_a_question_is_asked() -> None:
-    found = imported("import bot.agent.agent, bot.agent.check")
+    found = imported("import bot.agent.agent, bot.agent.asking.check")
     assert not {
         name
         for name in found
@@ -317,7 +317,7 @@ def test_only_one_file_imports_langchain() -> None:
             for word in ("import langchain", "from langchain", "from langsmith")
         )
     ]
-    assert doors == ["bot/agent/model.py"]
+    assert doors == ["bot/agent/asking/model.py"]
 
 
 def test_a_provider_that_is_unknown_or_not_installed_is_one_sentence() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.agent.check import check
+from bot.agent.asking.check import check
 from bot.settings import ModelSettings, Settings
 from tests.fakes.models import FakeModel, calls, fails
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from bot.agent.model import Models, ModelTrouble, Reply, Said, TooLong
-from bot.agent.spending import Spending
+from bot.agent.asking.model import Models, ModelTrouble, Reply, Said, TooLong
+from bot.agent.asking.spending import Spending
 from bot.settings import Budgets, ModelSettings
 from tests.fakes import models as fakes
 from tests.fakes.models import FakeModel, calls, says

@@ -7,8 +7,8 @@ import threading
 
 import pytest
 
-from bot.agent.model import Models, OverBudget, Said
-from bot.agent.spending import MemoryLedger, Spending
+from bot.agent.asking.model import Models, OverBudget, Said
+from bot.agent.asking.spending import MemoryLedger, Spending
 from bot.settings import Budgets, ModelSettings
 from tests.fakes.models import FakeModel
 

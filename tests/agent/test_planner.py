@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
+from bot.agent.asking.patient import Patient, Stopped
+from bot.agent.asking.reply import Call, Reply
+from bot.agent.asking.trouble import ModelTrouble, OverBudget
 from bot.agent.exchange import as_json
-from bot.agent.patient import Patient, Stopped
-from bot.agent.planner import ModelPlanner
-from bot.agent.reply import Call, Reply
-from bot.agent.trouble import ModelTrouble, OverBudget
+from bot.agent.planning.planner import ModelPlanner
 from bot.demo import shipped
 from bot.investigate import Judged, Learned, Noted, conclude, investigate
 from bot.planner import Playbook

@@ -7,11 +7,11 @@ from typing import Any
 
 from dashscope.tokenizers.tokenizer import get_tokenizer
 
-from bot.agent.model import Models
-from bot.agent.patient import Patient
-from bot.agent.planner import ModelPlanner
+from bot.agent.asking.model import Models
+from bot.agent.asking.patient import Patient
+from bot.agent.asking.spending import Spending
+from bot.agent.planning.planner import ModelPlanner
 from bot.agent.prose import explain
-from bot.agent.spending import Spending
 from bot.demo import shipped
 from bot.investigate import Judged, investigate
 from bot.planner import Playbook

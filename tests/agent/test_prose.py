@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from bot import narrator
+from bot.agent.asking.model import Models
+from bot.agent.asking.reply import Finish, Reply
+from bot.agent.asking.spending import Spending
+from bot.agent.asking.trouble import ModelTrouble, OverBudget
 from bot.agent.hypotheses import Hypothesis
-from bot.agent.model import Models
 from bot.agent.prose import explain, follow_up
-from bot.agent.reply import Finish, Reply
-from bot.agent.spending import Spending
-from bot.agent.trouble import ModelTrouble, OverBudget
 from bot.demo import shipped
 from bot.investigate import Judged, conclude
 from bot.narrator import Line

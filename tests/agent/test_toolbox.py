@@ -6,8 +6,8 @@ import json
 
 from dashscope.tokenizers.tokenizer import get_tokenizer
 
-from bot.agent.thinking import THOUGHTS
-from bot.agent.toolbox import FIELDS, NOT_OFFERED, fields_of, names, offered, tools
+from bot.agent.planning.thinking import THOUGHTS
+from bot.agent.planning.toolbox import FIELDS, NOT_OFFERED, fields_of, names, offered, tools
 from tools.probes import PROBES
 
 OURS = {"port", "log_path", "source_path", "path", "path_glob"}

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from bot.agent.sentences import sentences, strange
+from bot.agent.checking.sentences import sentences, strange
 from bot.investigate import Judged, conclude
 from bot.narrator import CATEGORIES, Line
 from bot.narrator import verdict as story

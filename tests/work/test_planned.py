@@ -71,7 +71,9 @@ def holding(reached: threading.Event) -> Callable[[Any], Any]:
 def test_another_run_is_done_while_a_model_thinks_and_a_stop_ends_the_wait(
     room: Room, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.agent.model.same_server", lambda *_: False)  # such is asked alone
+    monkeypatch.setattr(
+        "bot.agent.asking.model.same_server", lambda *_: False
+    )  # such is asked alone
     reached = threading.Event()
     with FakeModel(holding(reached)) as model:
         with_model(room, model, timeout_s=60)

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from bot.agent.clauses import bare, clauses, denied
-from bot.agent.figures import Figure, figures
-from bot.agent.numerals import plain
-from bot.agent.parroted import joined
-from bot.agent.stems import stems
+from bot.agent.checking.clauses import bare, clauses, denied
+from bot.agent.checking.figures import Figure, figures
+from bot.agent.checking.numerals import plain
+from bot.agent.checking.parroted import joined
+from bot.agent.checking.stems import stems
 from tools.evidence import Evidence
 
 Kind = Literal["cause", "true", "benign", "excluded", "open", "todo", "figure", "look", "words"]

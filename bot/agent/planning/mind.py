@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import prompts
-from bot.agent import toolbox
-from bot.agent.calls import Done
-from bot.agent.conversation import Conversation, Turn
+from bot.agent.asking.patient import Patient
+from bot.agent.asking.reply import Reply, Said
+from bot.agent.asking.trouble import ModelTrouble, TooLong
 from bot.agent.exchange import Exchange
-from bot.agent.fence import Fence
-from bot.agent.patient import Patient
-from bot.agent.reply import Reply, Said
-from bot.agent.trouble import ModelTrouble, TooLong
+from bot.agent.planning import toolbox
+from bot.agent.planning.calls import Done
+from bot.agent.planning.conversation import Conversation, Turn
+from bot.agent.planning.fence import Fence
 from bot.settings import Budgets
 
 PLANNING_S = 100.0  # all answers together; a person waits

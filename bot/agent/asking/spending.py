@@ -8,7 +8,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Protocol
 
-from bot.agent.trouble import OverBudget
+from bot.agent.asking.trouble import OverBudget
 from bot.settings import Budgets
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from bot.agent.briefing import look_line
-from bot.agent.calls import Wanted
-from bot.agent.fence import Fence
-from bot.agent.reply import Reply, Said
+from bot.agent.asking.reply import Reply, Said
+from bot.agent.planning.briefing import look_line
+from bot.agent.planning.calls import Wanted
+from bot.agent.planning.fence import Fence
 from tools.engine import LogMatches, SourceLines
 from tools.evidence import Evidence
 

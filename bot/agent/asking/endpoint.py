@@ -14,7 +14,7 @@ from contextlib import nullcontext
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from bot.agent.trouble import ModelTrouble
+from bot.agent.asking.trouble import ModelTrouble
 from bot.settings import ModelSettings
 
 REST_S = 30  # a model that could not be reached is not tried again for so long

@@ -14,9 +14,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from bot.agent.reply import Call, Reply
-from bot.agent.thinking import THOUGHTS, Finish, Thought
-from bot.agent.toolbox import fields_of, offered
+from bot.agent.asking.reply import Call, Reply
+from bot.agent.planning.thinking import THOUGHTS, Finish, Thought
+from bot.agent.planning.toolbox import fields_of, offered
 from tools.evidence import AnyProbe
 
 CERTAIN = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 
-from bot.agent.fence import Fence
+from bot.agent.planning.fence import Fence
 from bot.investigate import Judged
 from bot.narrator.briefs import brief
 from bot.narrator.verdict import figures

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bot.agent.claims import telling
-from bot.agent.clauses import bare, denied
-from bot.agent.ground import Ground
-from bot.agent.numerals import plain
-from bot.agent.stems import stems
+from bot.agent.checking.claims import telling
+from bot.agent.checking.clauses import bare, denied
+from bot.agent.checking.ground import Ground
+from bot.agent.checking.numerals import plain
+from bot.agent.checking.stems import stems
 
 _BORNE = 0.7  # share of a clause's words that one line holds
 _SAYS = 2  # words that name something, below which a clause says nothing by itself

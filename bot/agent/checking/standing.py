@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from bot.agent.ground import Ground, Kind
+from bot.agent.checking.ground import Ground, Kind
 from bot.followup.plain import plain
 from bot.investigate import Judged
 from bot.narrator import CATEGORIES, Line, Part, Table, look, title

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from bot.agent import said_of
-from bot.agent.clauses import denied, spans
-from bot.agent.numerals import plain
-from bot.agent.stems import stems
-from bot.agent.units import CANON, UNIT
+from bot.agent.checking import said_of
+from bot.agent.checking.clauses import denied, spans
+from bot.agent.checking.numerals import plain
+from bot.agent.checking.stems import stems
+from bot.agent.checking.units import CANON, UNIT
 
 _ID = (
     r"gpus?|cards?|xids?|ranks?|tp|dp|ep|pp|pid|port|numa|nodes?|cores?|sockets?|slots?|layers?|driver|cuda|nccl"

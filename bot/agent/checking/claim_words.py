@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 
-from bot.agent.stems import stem
+from bot.agent.checking.stems import stem
 
 # Words that name no cause by themselves.
 GENERIC = frozenset(map(stem, (

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from bot.agent.endpoint import Endpoint, same_server
-from bot.agent.heard import heard, misheard
-from bot.agent.reply import Call, Reply, Said
-from bot.agent.spending import Spending
-from bot.agent.trouble import ModelTrouble, OverBudget, TooLong, none_answers, told, unmade
+from bot.agent.asking.endpoint import Endpoint, same_server
+from bot.agent.asking.heard import heard, misheard
+from bot.agent.asking.reply import Call, Reply, Said
+from bot.agent.asking.spending import Spending
+from bot.agent.asking.trouble import ModelTrouble, OverBudget, TooLong, none_answers, told, unmade
 from bot.settings import ModelSettings
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from bot.agent.claim_words import (
+from bot.agent.checking.claim_words import (
     ASSERTS,
     BLAMES,
     BROAD,
@@ -22,10 +22,10 @@ from bot.agent.claim_words import (
     MEANT,
     TRUST,
 )
-from bot.agent.clauses import clauses, denied
-from bot.agent.ground import Ground
-from bot.agent.numerals import plain
-from bot.agent.stems import stems
+from bot.agent.checking.clauses import clauses, denied
+from bot.agent.checking.ground import Ground
+from bot.agent.checking.numerals import plain
+from bot.agent.checking.stems import stems
 from bot.followup.suspect import suspects
 from bot.narrator.answers import TOPICS
 from bot.narrator.verdict import sure

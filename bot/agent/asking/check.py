@@ -6,9 +6,9 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from bot.agent.model import Models, Said
-from bot.agent.spending import Spending
-from bot.agent.trouble import ModelTrouble
+from bot.agent.asking.model import Models, Said
+from bot.agent.asking.spending import Spending
+from bot.agent.asking.trouble import ModelTrouble
 from bot.narrator import Line
 from bot.settings import Budgets, ModelSettings, Settings
 

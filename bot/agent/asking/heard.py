@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from bot.agent.reply import Call, Finish, Reply
+from bot.agent.asking.reply import Call, Finish, Reply
 
 MAX_TEXT = 40_000  # characters of one answer that are kept
 MAX_CALLS = 32  # calls of one answer that are looked at

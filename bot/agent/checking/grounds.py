@@ -7,18 +7,18 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from bot.agent.bearing import borne
-from bot.agent.claims import Stand, causal, clears, excludes, firm, hedged
-from bot.agent.denials import VERBATIM, flipped, revived, switched
-from bot.agent.figures import Figure, figures, unfigured
-from bot.agent.ground import Ground, Kind, Seen
-from bot.agent.match import in_line, same
-from bot.agent.mentions import flags, names, quoted, unquoted
-from bot.agent.numerals import plain
-from bot.agent.parroted import joined, parroted
-from bot.agent.sentences import LONGEST, Sentence, strange
-from bot.agent.standing import grounds
-from bot.agent.stems import stem, stems
+from bot.agent.checking.bearing import borne
+from bot.agent.checking.claims import Stand, causal, clears, excludes, firm, hedged
+from bot.agent.checking.denials import VERBATIM, flipped, revived, switched
+from bot.agent.checking.figures import Figure, figures, unfigured
+from bot.agent.checking.ground import Ground, Kind, Seen
+from bot.agent.checking.match import in_line, same
+from bot.agent.checking.mentions import flags, names, quoted, unquoted
+from bot.agent.checking.numerals import plain
+from bot.agent.checking.parroted import joined, parroted
+from bot.agent.checking.sentences import LONGEST, Sentence, strange
+from bot.agent.checking.standing import grounds
+from bot.agent.checking.stems import stem, stems
 from bot.investigate import Judged
 
 _OURS = (

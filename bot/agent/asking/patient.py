@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Protocol
 
-from bot.agent.reply import Reply, Said
-from bot.agent.trouble import ModelTrouble
+from bot.agent.asking.reply import Reply, Said
+from bot.agent.asking.trouble import ModelTrouble
 
 _BEAT_S = 0.2  # a stop must be felt within 5 s
 

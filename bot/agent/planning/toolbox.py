@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from bot.agent.thinking import THOUGHTS
+from bot.agent.planning.thinking import THOUGHTS
 from tools.probe import Probe
 from tools.probes import PROBES
 

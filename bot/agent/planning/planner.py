@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bot.agent.briefing import briefing
-from bot.agent.calls import Done, Wanted, read
-from bot.agent.conversation import Turn, noted, shown
+from bot.agent.asking.patient import Patient, Stopped
+from bot.agent.asking.reply import Reply
+from bot.agent.asking.trouble import ModelTrouble, OverBudget
 from bot.agent.exchange import Exchange, as_json
-from bot.agent.fence import Fence
 from bot.agent.hypotheses import Hypothesis
-from bot.agent.mind import PLANNING_S, Mind
-from bot.agent.patient import Patient, Stopped
-from bot.agent.reply import Reply
-from bot.agent.thinking import THOUGHTS, Suppose, Thought, computed, think
-from bot.agent.trouble import ModelTrouble, OverBudget
+from bot.agent.planning.briefing import briefing
+from bot.agent.planning.calls import Done, Wanted, read
+from bot.agent.planning.conversation import Turn, noted, shown
+from bot.agent.planning.fence import Fence
+from bot.agent.planning.mind import PLANNING_S, Mind
+from bot.agent.planning.thinking import THOUGHTS, Suppose, Thought, computed, think
 from bot.investigate import Judged, conclude
 from bot.narrator.wording import lowered
 from bot.planner import Planner

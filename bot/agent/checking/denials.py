@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bot.agent.claims import excludes, telling, topics
-from bot.agent.clauses import bare, denials
-from bot.agent.ground import Ground
-from bot.agent.numerals import plain
-from bot.agent.stems import stems
+from bot.agent.checking.claims import excludes, telling, topics
+from bot.agent.checking.clauses import bare, denials
+from bot.agent.checking.ground import Ground
+from bot.agent.checking.numerals import plain
+from bot.agent.checking.stems import stems
 
 VERBATIM = 0.85  # share of the words, from which on a line of ours says all of it
 _DENIED = 0.6  # share of a denying clause's words that a denial of ours must hold

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bot.agent.figures import Figure
-from bot.agent.ground import Ground
-from bot.agent.stems import stem
+from bot.agent.checking.figures import Figure
+from bot.agent.checking.ground import Ground
+from bot.agent.checking.stems import stem
 
 _RATES = frozenset({"tok/s", "%", "ms", "s"})
 

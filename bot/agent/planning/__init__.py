@@ -1,0 +1,1 @@
+"""planning lets a model choose further looks, and keeps it within bounds."""
