@@ -153,7 +153,7 @@ def test_a_bot_that_is_killed_answers_once_after_its_start(
 def test_each_of_many_events_is_answered_once_though_they_double_and_sockets_drop(
     tmp_path: Path,
 ) -> None:
-    with FakeSlack(rates=False, ack_s=1.0, retry_after_s=(0.0, 0.5, 1.0)) as slack:
+    with FakeSlack(rates=False, ack_s=1.0, retry_after_s=(0.0, 1.0, 4.0)) as slack:
         channels = [slack.world.add_channel(f"c{n}").id for n in range(10)]
         slack.faults.cut_socket_every(15)
         with BotProcess(slack, tmp_path):

@@ -15,7 +15,8 @@ _CLIENT = logging.getLogger("perfsleuth.slack.socket")
 # After a hard drop the client notices within one interval (measured: 9 s with the 10 s of Bolt).
 PING_S = 5.0
 _STUCK_S = 20.0
-_LOOK_S = 2.0
+_LOOK_S = 0.5
+_TRY_S, _LONGEST_S = 10.0, 8.0  # one try, and the longest pause between two
 
 
 LINES = 2  # Slack sends each event over one of up to ten; while one comes back the other hears
@@ -76,18 +77,28 @@ class _Line:
             self._back()
 
     async def _watched(self) -> None:
-        """Tell that the connection is lost, and help a client that is stuck."""
+        """Make a lost connection anew at once, and help a client that is stuck."""
         loop = asyncio.get_running_loop()
         lost_at: float | None = None
         while True:
             await asyncio.sleep(_LOOK_S)
-            if await self._client.is_connected():
+            if not self._hellos or await self._client.is_connected():
                 lost_at = None
                 continue
             if lost_at is None:
-                lost_at = loop.time()
-                if self._hellos:
-                    _LOG.warning("the connection to Slack is lost; it is made anew")
+                lost_at, wait_s = loop.time(), _LOOK_S
+                _LOG.warning("the connection to Slack is lost; it is made anew")
             if loop.time() - lost_at > _STUCK_S:
                 self._client.wss_uri = None
                 lost_at = loop.time()
+            await self._again()
+            wait_s = min(2 * wait_s, _LONGEST_S)
+            await asyncio.sleep(wait_s)
+
+    async def _again(self) -> None:
+        """Try once; the client's own tries, one each interval, go on beside it."""
+        try:
+            async with asyncio.timeout(_TRY_S):
+                await self._client.connect_to_new_endpoint()
+        except Exception as why:  # noqa: BLE001 - whatever it is, the next try may succeed
+            _LOG.debug("no connection to Slack yet (%s)", type(why).__name__)
