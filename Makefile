@@ -14,7 +14,7 @@ demo: $(VENV)/.installed  ## tell the CT129 story: no key, no network, no GPU
 test: $(VENV)/.tested  ## run the tests
 	$(BIN)/python -m pytest -q
 
-soak: $(VENV)/.tested  ## the slow suite: a crowd of questions, cut sockets, kill -9 at random moments
+soak: $(VENV)/.tested  ## the slow suite: a crowd of questions, cut sockets, kill -9; every lie and every hostile text
 	$(BIN)/python -m pytest -q --soak tests/soak
 
 check: $(VENV)/.tested  ## format, lint, types, layers
@@ -35,7 +35,7 @@ docs: $(VENV)/.tested  ## write the generated pages
 
 eval: $(VENV)/.tested  ## judge the cases with known answers, and write what was measured into docs/evaluation.md
 	$(BIN)/perfsleuth eval tests/scenarios/dev
-	$(BIN)/python -m pytest -q tests/agent/test_evaluation.py --update-golden
+	$(BIN)/python -m pytest -q --soak tests/soak/test_measured.py --update-golden
 
 bench: $(VENV)/.tested  ## time the SSH batch, a 1 GB log and the start of the command
 	$(BIN)/python -m tests.bench

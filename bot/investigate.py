@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from time import monotonic
 
+from bot.narrator import title
 from bot.planner import Planner
 from bot.question import Question
 from tools.deployment import Deployment
@@ -113,10 +114,8 @@ def _lost(looks: Sequence[Evidence]) -> Iterator[Noted]:
     """Say which looks beyond the playbook brought no answer."""
     for look in looks:
         if (why := _lost_of(look)) and why != STOPPED:
-            text = (
-                f"{look.title} brought no answer ({why.rstrip('.')}): the verdict does without it."
-            )
-            yield Noted(text, look.probe)
+            what = f"{title(look.probe)}: no answer ({why.rstrip('.')})"
+            yield Noted(f"{what}. The verdict does without it.", look.probe)
 
 
 def conclude(question: Question, looks: Sequence[Evidence]) -> Judged:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 from bot import narrator
 from bot.investigate import Asking, Event, Judged, Learned, Noted
-from bot.narrator import Explanation, Line
+from bot.narrator import Explanation, Line, Part
 from bot.narrator.forms import KNOWN_FORMS
 from bot.question import Question
 from bot.report import report
@@ -33,7 +34,7 @@ def follow(
 ) -> Judged:
     """Tell an investigation while it happens."""
     terminal = Terminal()
-    story = _Story(terminal)
+    story = _Story(terminal, aloud=not as_json)
     if not as_json:
         terminal.tell([narrator.understood(question, host)])
     try:
@@ -43,9 +44,12 @@ def follow(
                 terminal.wait(f"asking {host}: {len(event.probes)} looks, read-only")
             elif isinstance(event, Judged):
                 if as_json or story.answered:
-                    _conclude(question, host, event, terminal, explain, as_json=as_json)
+                    notes = tuple(story.notes)
+                    _conclude(
+                        question, host, event, terminal, explain, as_json=as_json, notes=notes
+                    )
                 return event
-            elif not as_json:
+            else:
                 story.tell(event)
     finally:
         terminal.rest()
@@ -53,10 +57,15 @@ def follow(
 
 
 class _Story:
-    """Looks and remarks as they come; of a host that never answers its trouble alone is told."""
+    """Looks and remarks as they come; of a host that never answers its trouble alone is told.
 
-    def __init__(self, terminal: Terminal) -> None:
+    `notes` are the remarks so far; without `aloud` nothing is told yet.
+    """
+
+    def __init__(self, terminal: Terminal, *, aloud: bool) -> None:
         self.answered = False
+        self.notes: list[str] = []
+        self._aloud = aloud
         self._terminal = terminal
         self._troubles: set[str] = set()
         self._held: list[Evidence] = []
@@ -64,15 +73,20 @@ class _Story:
     def tell(self, event: Learned | Noted) -> None:
         """Tell one event, once the host has answered anything."""
         if isinstance(event, Noted):
-            self._terminal.tell([Line("said", event.text)])
+            self.notes.append(event.text)
+            self._say([Line("trouble", event.text)])  # "said" would read as part of the look above
             return
         self._held.append(event.look)
         output = event.look.output
         self.answered = self.answered or bool(output and not output.lost)
         while self.answered and self._held:
             look = self._held.pop(0)
-            self._terminal.tell(narrator.look(look, self._troubles))
+            self._say(narrator.look(look, self._troubles))
             self._troubles.add(look.trouble)
+
+    def _say(self, parts: Iterable[Part]) -> None:
+        if self._aloud:
+            self._terminal.tell(parts)
 
 
 def tell(
@@ -112,12 +126,15 @@ def _conclude(
     explain: Explain,
     *,
     as_json: bool,
+    notes: Sequence[str] = (),
 ) -> None:
     if explain is not unexplained:
         terminal.wait("asking the model to explain")
     explanation = explain(end)
     terminal.rest()
     if as_json:
+        if explanation:  # what the planning remarked upon stands nowhere else
+            explanation = replace(explanation, remarks=(*notes, *explanation.remarks))
         said = report(host, question.text, end.verdict, end.evidence, explanation)
         sys.stdout.write(json.dumps(said, ensure_ascii=False, indent=1) + "\n")
         return

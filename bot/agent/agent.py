@@ -95,7 +95,14 @@ class Agent:
         if not isinstance(planner, ModelPlanner):
             return explain(models, question, end)
         ideas = planner.ideas(end.evidence)
-        return explain(models, question, end, computed=planner.computed, supposed=ideas)
+        return explain(
+            models,
+            question,
+            end,
+            computed=planner.computed,
+            supposed=ideas,
+            trouble=planner.trouble,
+        )
 
     def follow_up(
         self,

@@ -20,7 +20,7 @@ from bot.investigate import Judged
 from bot.narrator import Line
 from bot.narrator.explained import Explanation
 from bot.narrator.verdict import todo
-from bot.narrator.wording import lowered, spaced
+from bot.narrator.wording import spaced
 from bot.question import Question
 from tools.verdict import Verdict
 
@@ -50,17 +50,20 @@ def explain(
     *,
     computed: Sequence[str] = (),
     supposed: Sequence[Hypothesis] = (),
+    trouble: str = "",
 ) -> Explained:
-    """Have a verdict explained. `computed` is what was worked out for the model, `supposed` its ideas."""
+    """Have a verdict explained. `computed` is what was worked out for the model, `supposed` its ideas.
+
+    `trouble` is what the person was told already: the same is not remarked upon again.
+    """
     grounds = Grounds(end, computed)
     made = _told(models, "prose", "Explain the verdict.", question, end, grounds, computed, _LEAST)
     ideas, left = shown(supposed, grounds.invented)
-    remarks = list(made.remarks)
+    again = trouble and made.exchanges[0].trouble == trouble
+    remarks = [] if again else list(made.remarks)
     if left:
-        what = "idea of the model was" if left == 1 else "ideas of the model were"
-        remarks.append(
-            f"{left} {what} left out: no look holds what was named, or there were too many."
-        )
+        what = "idea of the model names" if left == 1 else "ideas of the model name"
+        remarks.append(f"{left} {what} what no look holds, and so is left out.")
     return replace(made, ideas=ideas, remarks=tuple(remarks))
 
 
@@ -93,9 +96,8 @@ def _told(
         )
     except ModelTrouble as why:
         kept = Exchange(prompt, words, given, None, str(why))
-        stopped = isinstance(why, Stopped)
-        said = lowered(str(why).rstrip("."))
-        remarks = () if stopped else (f"No model explains this ({said}): the plain text stands.",)
+        said = f"No model explains this ({why.inside}): the plain text stands."
+        remarks = () if isinstance(why, Stopped) else (said,)
         return Explained(remarks=remarks, exchanges=(kept,))
     return replace(_kept(reply, grounds, least), exchanges=(Exchange(prompt, words, given, reply),))
 

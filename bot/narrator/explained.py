@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from bot.narrator.line import Line
+from bot.narrator.line import Kind, Line
 
 
 class Idea(Protocol):
@@ -45,7 +45,8 @@ def explained(explanation: Explanation | None) -> Iterator[Line]:
     if explanation.lines:
         yield Line("heading", "In a model's words, each sentence checked against the looks")
     yield from explanation.lines
-    yield from (Line("said", text) for text in explanation.remarks)
+    aside: Kind = "said" if explanation.lines else "text"  # what a host said is quoted, this is not
+    yield from (Line(aside, text) for text in explanation.remarks)
 
 
 def supposed(explanation: Explanation | None) -> Iterator[Line]:

@@ -16,8 +16,7 @@ _WORD = re.compile(
     re.VERBOSE,
 )
 _PORTS = 65535
-_LONGEST = 253  # characters of a name: RFC 1035, section 2.3.4
-_LONGEST = 253  # characters of a name, user and host: what DNS takes; patterns see nothing longer
+_LONGEST = 253  # characters of a name: RFC 1035, section 2.3.4; patterns see nothing longer
 _PORT = re.compile(
     r"\bport[ :=]{1,3}(\d{4,5})(?![\d:.]*[:.]\d)|\b(\d{4,5})\s+port\b", re.IGNORECASE
 )  # no PCIe port 0000:80:01.1

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
-from bot.settings.errors import SettingsError
+from bot.settings.errors import SettingsError, told
 from bot.settings.hosts import HostSettings
 from bot.settings.models import Budgets, ModelSettings
 from bot.settings.people import Access, Limits
@@ -73,9 +73,7 @@ def load(environ: Mapping[str, str] = os.environ) -> Settings:
     except (OSError, UnicodeDecodeError) as why:
         raise SettingsError(f"{path} cannot be read: {why}.") from None
     except ValidationError as why:
-        first = why.errors()[0]
-        place, what = ".".join(map(str, first["loc"])), first["msg"].removeprefix("Value error, ")
-        raise SettingsError(f"{path}: {place}{': ' if place else ''}{what}.") from None
+        raise SettingsError(f"{path}: {told(why.errors()[0])}.") from None
 
 
 def _checked(raw: Mapping[str, Any], path: Path) -> Settings:

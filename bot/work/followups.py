@@ -97,7 +97,8 @@ class Followups:
 
     def _phrased(self, run: Run, learned: Learned, given: _Told) -> _Told:
         """Let a model answer what no form of ours reads; where nothing of it stands, ours stands."""
-        agent = self._agents(learned.case.host or "", learned.run.port)
+        with self._meanwhile():
+            agent = self._agents(learned.case.host or "", learned.run.port)
         if agent is None:
             return given
         asked = Question.of(learned.case.question, self._settings.hosts)

@@ -65,7 +65,8 @@ class Hosts:
         self._audience.began(run, len(known))
         try:
             with self._stops.watching(run.id, host) as watch:
-                agent = self._agents(name, question.port)
+                with self._meanwhile():  # DNS and OpenSSH are asked, which may take seconds
+                    agent = self._agents(name, question.port)
                 planner = self._planner(agent, name, watch)
                 end = self._look(run, question, host, planner, known, before, watch)
                 explanation = self._explained(agent, question, end, planner, watch)

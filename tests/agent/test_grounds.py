@@ -88,6 +88,8 @@ FALSE = {
     "another GPU": "GPU 7 is at 94 % utilisation [E14].",
     "one GPU with the link of none": "GPU 1 runs at Gen4 while GPU 0 is at Gen1 [E14].",
     "another count of cards": "One of four links is at Gen1 [E14].",
+    "one of both": "Only one of both GPUs runs at Gen1 [E14].",
+    "the same of another phase": "Decode runs at 55 tok/s and prefill too [E3].",
     "another card": "It runs on H100 cards [E7].",
     "another model": "The model is Llama-3 [E4].",
     "another version": "SGLang 0.5.12 runs [E1].",
@@ -169,7 +171,7 @@ def test_ids_behind_a_full_stop_belong_to_the_sentence_before() -> None:
 
 @pytest.mark.parametrize("text", [
     "https://x.example", "www.x.example", "a@b.example", "@here", "<!channel>", "<@U1>", "![x](y)", "[x](y)", "x | sh", "$(id)",
-    "sudo x", "rm -rf /", ":tada:", "\u202eabc", "пример",
+    "sudo x", "t.me/x", "rm -rf /", ":tada:", "\u202eabc", "пример",
 ])  # fmt: skip
 def test_what_leads_somewhere_or_is_a_command_is_strange(text: str) -> None:
     assert strange(text)
@@ -188,3 +190,12 @@ def test_an_idea_may_name_any_cause_and_invents_nothing() -> None:
     assert [one.text for one in kept] == ["The riser of a slot could be worn out"]
     assert kept[0].looks == ("E14",)
     assert left == 4
+
+
+@pytest.mark.parametrize("test", [
+    "Paste the root password of the host here", "Send the private key of the host to us", "Delete the model folder, then look again",
+    "Disable the firewall of the host, then look again", "Kill all processes named python", "shut the host down, then look again",
+])  # fmt: skip
+def test_a_test_of_an_idea_asks_for_no_secret_and_destroys_nothing(test: str) -> None:
+    made = Hypothesis.of("The riser could be worn out", test, ["E14"], ct129().evidence)
+    assert shown([made], grounds().invented) == ((), 1)

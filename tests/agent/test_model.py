@@ -16,8 +16,10 @@ import pytest
 
 from bot.agent.agent import Agent
 from bot.agent.asking.endpoint import same_server
-from bot.agent.asking.model import Call, Models, ModelTrouble, Said
+from bot.agent.asking.model import Models
+from bot.agent.asking.reply import Call, Said
 from bot.agent.asking.spending import Spending
+from bot.agent.asking.trouble import ModelTrouble
 from bot.settings import ModelSettings, Settings
 from tests.fakes.models import (
     DOWN,
@@ -201,9 +203,6 @@ def test_the_server_under_diagnosis_is_asked_gently() -> None:
             {},
             diagnosed=(("CT129", "127.0.0.1"), fake.port),
         )
-        assert asks.serves("127.0.0.1", fake.port)
-        assert not asks.serves("127.0.0.1", fake.port + 1)
-        assert not asks.serves("127.0.0.2", fake.port)
         assert "at most 800 tokens" in asks.notice
 
         def ask() -> None:
@@ -276,7 +275,9 @@ def imported(script: str) -> set[str]:
 
 
 ASKING = """
-from bot.agent.asking.model import Models, ModelTrouble, Said
+from bot.agent.asking.model import Models
+from bot.agent.asking.reply import Said
+from bot.agent.asking.trouble import ModelTrouble
 from bot.agent.asking.spending import Spending
 from bot.settings import ModelSettings
 try:

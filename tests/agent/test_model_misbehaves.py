@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
-from bot.agent.asking.model import Models, ModelTrouble, Reply, Said, TooLong
+from bot.agent.asking.model import Models
+from bot.agent.asking.reply import Reply, Said
 from bot.agent.asking.spending import Spending
+from bot.agent.asking.trouble import ModelTrouble, TooLong
 from bot.settings import Budgets, ModelSettings
 from tests.fakes import models as fakes
 from tests.fakes.models import FakeModel, calls, says

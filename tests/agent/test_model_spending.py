@@ -7,10 +7,13 @@ import threading
 
 import pytest
 
-from bot.agent.asking.model import Models, OverBudget, Said
+from bot.agent.asking.model import Models
+from bot.agent.asking.reply import Said
 from bot.agent.asking.spending import MemoryLedger, Spending
+from bot.agent.asking.trouble import OverBudget
 from bot.settings import Budgets, ModelSettings
 from tests.fakes.models import FakeModel
+from tools.errors import ToolsError
 
 DAY = 86_400.0
 
@@ -112,3 +115,35 @@ def test_many_at_once_cannot_pass_the_day_together() -> None:
     for thread in threads:
         thread.join()
     assert 1 <= len(held) <= 10
+
+
+class _Dead:
+    """A ledger whose database goes away after so many writes."""
+
+    def __init__(self, writes: int) -> None:
+        self.writes = writes
+
+    def take(self, day: str, tokens: int, usd: float) -> tuple[int, float]:
+        self.writes -= 1
+        if self.writes < 0:
+            raise ToolsError("The database does not answer.")
+        return tokens, usd
+
+
+def test_a_day_that_cannot_be_looked_up_ends_the_asking_and_nothing_else() -> None:
+    with FakeModel() as fake:
+        spending = Spending(Budgets(), _Dead(0))
+        asks = Models([ModelSettings(name="openai:x", base_url=fake.base_url)], spending, {})
+        with pytest.raises(OverBudget, match="cannot be looked up"):
+            asks.ask("s", [Said("user", "x")])
+    assert fake.asked == []
+    assert spending.tokens == 0
+
+
+def test_an_answer_is_not_lost_with_the_day_it_should_be_written_to() -> None:
+    with FakeModel("Yes.") as fake:
+        spending = Spending(Budgets(), _Dead(1))
+        asks = Models([ModelSettings(name="openai:x", base_url=fake.base_url)], spending, {})
+        reply = asks.ask("s", [Said("user", "x")])
+    assert reply.text == "Yes."
+    assert spending.tokens == reply.tokens_in + reply.tokens_out

@@ -100,7 +100,7 @@ def test_nothing_untrusted_stands_in_the_system_prompt_or_outside_a_fence() -> N
 def test_a_look_that_brings_no_answer_is_told_and_is_no_evidence() -> None:
     told = planned([calls(("ReadStorage", {})), FINISH])
     assert told.remarks == [
-        "ReadStorage brought no answer (this case holds no answer to it): the verdict does without it."
+        "The disks: no answer (this case holds no answer to it). The verdict does without it."
     ]
     assert len(told.looks) == PLAYBOOK
     assert verdict(told.end) == alone()
@@ -250,6 +250,14 @@ def test_a_model_that_dies_halfway_leaves_what_it_had_looked_at() -> None:
         "The model does not answer (openai:qwen3 did not answer in time (60 s)): the playbook goes on without it."
     ]
     assert sum(isinstance(event, Learned) for event in events) == PLAYBOOK + 1
+
+
+def test_of_a_chain_that_is_dead_each_model_is_told_and_that_none_answers_once() -> None:
+    _, events = of(ModelTrouble("No model answers: openai:a refused the key; openai:b is away."))
+    (noted,) = [event.text for event in events if isinstance(event, Noted)]
+    assert noted == (
+        "The model does not answer (openai:a refused the key; openai:b is away): the playbook goes on without it."
+    )
 
 
 def test_a_money_bound_says_which() -> None:

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from bot import narrator
+from bot import narrator, telling
+from bot.agent.agent import Agent
 from bot.agent.asking.model import Models
 from bot.agent.asking.reply import Finish, Reply
 from bot.agent.asking.spending import Spending
@@ -19,13 +20,19 @@ from bot.agent.asking.trouble import ModelTrouble, OverBudget
 from bot.agent.hypotheses import Hypothesis
 from bot.agent.prose import explain, follow_up
 from bot.demo import shipped
-from bot.investigate import Judged, conclude
-from bot.narrator import Line
+from bot.investigate import Judged, conclude, investigate
+from bot.letter import Letter
+from bot.narrator import Explanation, Line
+from bot.planner import Playbook
 from bot.question import Question
 from bot.report import report
-from bot.settings import Budgets, ModelSettings
-from tests.fakes.models import FakeModel, says
+from bot.settings import Budgets, ModelSettings, Settings
+from bot.slack.blocks import render
+from tests.agent.planning import recorded
+from tests.agent.voices import CASES, judged
+from tests.fakes.models import DOWN, FakeModel, says
 from tools.probes import PROBES
+from tools.rules import RULES
 
 QUESTION = Question.of(shipped().question, ["CT129"])
 TRUE = (
@@ -108,6 +115,36 @@ def test_a_model_that_does_not_answer_is_remarked_upon(trouble: ModelTrouble) ->
     assert made.exchanges[0].trouble == str(trouble)
 
 
+def test_what_the_person_was_told_already_is_not_remarked_upon_again() -> None:
+    dead = ModelTrouble("openai:qwen3 did not answer in time (60 s).")
+    again = explain(Mouth(dead), QUESTION, ct129(), trouble=str(dead))
+    assert again.remarks == ()
+    assert again.exchanges[0].trouble == str(dead)
+    assert len(explain(Mouth(dead), QUESTION, ct129(), trouble="The key is refused.").remarks) == 1
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_a_dead_model_is_told_of_once_in_an_investigation(
+    as_json: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with FakeModel(DOWN) as model:
+        one = ModelSettings(name="openai:fake", base_url=model.base_url)
+        agent = Agent.of(Settings(models=(one,)), {})
+        assert agent
+        planner = agent.planner(Playbook(PROBES, RULES, {}))
+        telling.follow(
+            QUESTION,
+            "CT129",
+            investigate(QUESTION, planner, recorded()),
+            as_json=as_json,
+            explain=lambda end: agent.explain(QUESTION, end, planner),
+        )
+    told = capsys.readouterr().out
+    assert told.count("HTTP 500") == 1
+    if as_json:
+        assert json.loads(told)["remarks"][0].startswith("The model does not answer (openai:fake")
+
+
 def test_a_last_sentence_that_was_cut_is_dropped() -> None:
     made = explain(Mouth(f"{TRUE} The kernel log could", "length"), QUESTION, ct129())
     assert len(made.lines) == 3
@@ -142,7 +179,7 @@ def test_an_idea_that_invents_is_left_out_and_counted() -> None:
     ideas = [Hypothesis("The cards draw 983 W", "look", ("E14",))]
     made = explain(Mouth(TRUE), QUESTION, ct129(), supposed=ideas)
     assert made.ideas == ()
-    assert "1 idea of the model was left out" in made.remarks[0]
+    assert made.remarks == ("1 idea of the model names what no look holds, and so is left out.",)
 
 
 def test_without_a_model_the_story_and_the_report_are_what_they_were() -> None:
@@ -194,3 +231,15 @@ def test_the_command_explains_where_a_model_is_configured_and_only_there(tmp_pat
 
         assert len(run()["explanation"]) == 3
         assert "explanation" not in run("--no-explain")
+
+
+def test_a_remark_of_ours_is_no_quotation_of_a_host_in_slack() -> None:
+    question, end = judged(next(one for one in CASES if one.name == "xid-01-hbm-failing"))
+    remark = "The model gave no explanation: the plain text stands."
+    parts = narrator.verdict(end.verdict, question.interest, Explanation(remarks=(remark,)))
+    letter = Letter(key="run:7:x", kind="verdict", channel="C1", run=7, parts=tuple(parts))
+    told = [part for block in render(letter, {}).blocks for part in block.get("elements", ())]
+    quotes = [json.dumps(part) for part in told if part["type"] == "rich_text_quote"]
+    assert any("Xid" in one for one in quotes)
+    assert not any(remark in one for one in quotes)
+    assert any(remark in json.dumps(part) for part in told)

@@ -23,6 +23,9 @@ from tools.probes import PROBES
 from tools.rule import Effect
 
 CASES = sorted((Path(__file__).parents[1] / "scenarios" / "dev").iterdir())
+SOME = tuple(
+    {folder.name.partition("-")[0]: folder for folder in CASES}.values()
+)  # of each kind of fault one
 _INLINE = re.compile(r" \((E\d+(?: E\d+)*)\)")
 _END = re.compile(r"(?<=[a-z\d)%”\"'])\.\s+(?=[A-Z\d—–-])|\s·\s")
 _NUMBER = re.compile(r"(?<![\w.,:/#-])(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?(?![\w:/]|[.,]\d|-\d)")

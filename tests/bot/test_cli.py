@@ -55,8 +55,8 @@ def test_an_unknown_option_is_status_2() -> None:
     ("text", "says"),
     [
         ("[hosts.x\n", "no valid TOML"),
-        ('[hosts.x]\nsssh = "y"\n', "x.sssh"),
-        ('[hosts.x]\nport = "many"\n', "x.port"),
+        ('[hosts.x]\nsssh = "y"\n', "[hosts.x]: sssh is unknown"),
+        ('[hosts.x]\nport = "many"\n', "[hosts.x]: port: should be"),
     ],
 )
 def test_a_wrong_hosts_file_is_named_with_the_place(tmp_path: Path, text: str, says: str) -> None:

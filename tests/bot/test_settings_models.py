@@ -47,11 +47,11 @@ def test_a_chain_of_models_and_a_budget_are_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ('name = "qwen3"', "models.0.name: must be provider:model"),
-        ('name = "openai:"', "models.0.name: must be provider:model"),
+        ('name = "qwen3"', "[[models]] no. 1: name: must be provider:model"),
+        ('name = "openai:"', "[[models]] no. 1: name: must be provider:model"),
         (
             f'name = "openai:x"\nkey = "{KEY}"',
-            "models.0.key: must be the NAME of an environment variable",
+            "[[models]] no. 1: key: must be the NAME of an environment variable",
         ),
         (
             'name = "openai:x"\nkey = "0123456789abcdef0123456789abcdef"',
@@ -59,7 +59,7 @@ def test_a_chain_of_models_and_a_budget_are_read(tmp_path: Path) -> None:
         ),
         (
             'name = "openai:x"\nbase_url = "ct129:30000"',
-            "models.0.base_url: must be an address as http://host:port/v1",
+            "[[models]] no. 1: base_url: must be an address as http://host:port/v1",
         ),
         ('name = "openai:x"\nbase_url = "file:///etc"', "must be an address as"),
         (
@@ -70,18 +70,33 @@ def test_a_chain_of_models_and_a_budget_are_read(tmp_path: Path) -> None:
             f'name = "openai:x"\nbase_url = "http://h/v1?key={KEY}"',
             "must hold no user, password or query",
         ),
-        ('name = "openai:x"\nbase_url = "http://h:99999/v1"', "models.0.base_url: is no address"),
-        ('name = "openai:x"\ntimeout_s = 0', "models.0.timeout_s: "),
-        ('name = "openai:x"\nusd_per_m_in = -1', "models.0.usd_per_m_in: "),
-        ('name = "openai:x"\nusd_per_m_in = nan', "models.0.usd_per_m_in: "),
-        (f'name = "openai:x"\napi_key = "{KEY}"', "models.0.api_key: "),
+        (
+            'name = "openai:x"\nbase_url = "http://h:99999/v1"',
+            "[[models]] no. 1: base_url: is no address",
+        ),
+        ('name = "openai:x"\ntimeout_s = 0', "[[models]] no. 1: timeout_s: "),
+        ('name = "openai:x"\nusd_per_m_in = -1', "[[models]] no. 1: usd_per_m_in: "),
+        ('name = "openai:x"\nusd_per_m_in = nan', "[[models]] no. 1: usd_per_m_in: "),
+        (f'name = "openai:x"\napi_key = "{KEY}"', "[[models]] no. 1: api_key is unknown here"),
         ('name = "anthropic:x"\nextra = {a = 1}', "extra is for an openai: model alone"),
         (
             'name = "openai:x"\n[budget]\nusd_per_day = 5',
             "so openai:x needs usd_per_m_in and usd_per_m_out",
         ),
-        ('name = "openai:x"\n[budget]\nturns = -1', "budget.turns: "),
+        ('base_url = "http://h/v1"', "[[models]] no. 1: name is missing."),
+        (
+            'name = "openai:x"\n[[models]]\nname = "b"',
+            "[[models]] no. 2: name: must be provider:model",
+        ),
+        ('name = "openai:x"\n[budget]\ntokens = 5', "[budget]: tokens is unknown here"),
+        ('name = "openai:x"\n[[budget]]\nturns = 5', "[budget] must be a table."),
+        ('name = "openai:x"\n[budget]\nturns = -1', "[budget]: turns: should be"),
     ],
 )
 def test_what_cannot_be_used_is_named_with_its_place(tmp_path: Path, text: str, says: str) -> None:
     assert says in read(tmp_path, f"[[models]]\n{text}\n")
+
+
+def test_one_model_in_single_brackets_is_told_of_the_double_ones(tmp_path: Path) -> None:
+    said = read(tmp_path, '[models]\nname = "openai:x"\n')
+    assert said.endswith("each model is a table [[models]] of its own, in double brackets.")

@@ -239,7 +239,7 @@ def test_a_remark_about_the_planning_is_a_line_under_the_looks() -> None:
 def test_a_look_of_a_model_that_brought_no_answer_waits_no_longer() -> None:
     probe = PROBES["ReadStorage"]()
     asked = states()[-2].after(Asking((probe,)))
-    noted = asked.after(Noted("ReadStorage brought no answer.", probe))
+    noted = asked.after(Noted("The disks: no answer.", probe))
     assert [one.status for one in asked.items][-1] == "in_progress"
     assert (noted.items[-1].status, noted.items[-1].said) == ("error", "not answered")
     assert noted.meaning == asked.meaning

@@ -32,7 +32,7 @@ def test_looks_of_a_model_are_asked_last_and_what_it_was_given_is_kept(room: Roo
         room.work()
     assert room.hosts[0].asked[-1] == "ReadStorage"
     noted = [event.text for _, event in room.watching.events if isinstance(event, Noted)]
-    assert any(text.startswith("ReadStorage brought no answer") for text in noted)
+    assert any(text.startswith("The disks: no answer") for text in noted)
     case = room.store.cases.load(1)
     assert case
     assert len(case.asked) == 15
@@ -93,3 +93,32 @@ def test_another_run_is_done_while_a_model_thinks_and_a_stop_ends_the_wait(
     stopped = room.store.runs.get(1)
     assert stopped
     assert stopped.state == "stopped"
+
+
+def test_nobody_waits_while_it_is_found_out_whether_the_model_is_the_server_under_diagnosis(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asking, let_go = threading.Event(), threading.Event()
+
+    def slow(host: str, _: Settings) -> tuple[str, ...]:
+        if host == "CT129":
+            asking.set()
+            let_go.wait(30)
+        return ()
+
+    monkeypatch.setattr("bot.agent.agent.names_of", slow)
+    with FakeModel([FINISH, "Nothing to add."]) as model:
+        with_model(room, model)
+        room.say(ASK)
+        first = threading.Thread(target=room.worker.carry_out, args=(1,))
+        first.start()
+        assert asking.wait(30)
+        room.say("why is CT130 slow?")
+        second = threading.Thread(target=room.worker.carry_out, args=(2,))
+        second.start()
+        second.join(20)
+        went_by = not second.is_alive()
+        let_go.set()
+        first.join(30)
+        second.join(30)
+    assert went_by

@@ -22,9 +22,9 @@ _PLAIN = re.compile(r"[^\x00-\x1f]+")
 
 
 class GrepServerLog(Probe[LogMatches]):
-    """Look in the serve log for a fixed text, or for a pattern of grep -E; newest matches, capped.
+    """Find lines of the serve log: a fixed text, or a pattern of grep -E.
 
-    A person would type: grep -F TEXT LOG | tail. Prompts and secrets are left out.
+    The newest matches are kept. A person would type: grep -F TEXT LOG | tail. Prompts and secrets are left out.
     """
 
     routine: ClassVar[bool] = False

@@ -6,7 +6,8 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from bot.agent.asking.model import Models, Said
+from bot.agent.asking.model import Models
+from bot.agent.asking.reply import Said
 from bot.agent.asking.spending import Spending
 from bot.agent.asking.trouble import ModelTrouble
 from bot.narrator import Line

@@ -14,15 +14,14 @@ from pydantic import ValidationError
 
 from bot.agent.asking.endpoint import Endpoint, same_server
 from bot.agent.asking.heard import heard, misheard
-from bot.agent.asking.reply import Call, Reply, Said
+from bot.agent.asking.reply import Reply, Said
 from bot.agent.asking.spending import Spending
-from bot.agent.asking.trouble import ModelTrouble, OverBudget, TooLong, none_answers, told, unmade
+from bot.agent.asking.trouble import ModelTrouble, OverBudget, none_answers, told, unmade
+from bot.agent.asking.wire import bounded
 from bot.settings import ModelSettings
 
 if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage
-
-__all__ = ["Call", "ModelTrouble", "Models", "OverBudget", "Reply", "Said", "TooLong"]
 
 GENTLE_TOKENS = 800  # of an answer, where the server under diagnosis gives it
 RETRIES = 2  # of the transport, by the provider's library; nothing else repeats a request
@@ -73,10 +72,6 @@ class Models:
         self._gentle = [
             one for one in self._endpoints if any(_leads(one, name, port) for name in names)
         ]
-
-    def serves(self, host: str, port: int | None) -> bool:
-        """Whether a configured model is given by the server at that host and port (None: any port)."""
-        return any(_leads(one, host, port) for one in self._endpoints)
 
     @property
     def notice(self) -> str:
@@ -151,7 +146,8 @@ def _within_time(
 ) -> Any:
     settings = endpoint.settings
     try:
-        return endpoint.within_time(lambda: _invoke(chat, asked, bounds), alone=alone)
+        message = endpoint.within_time(lambda: _invoke(chat, asked, bounds), alone=alone)
+        return message if message.type == "ai" else None  # a server may answer in another role
     except ValidationError as why:
         if why.title == "AIMessage":
             return None
@@ -177,7 +173,9 @@ def _chat(endpoint: Endpoint) -> Any:
             try:
                 from langchain.chat_models import init_chat_model
 
-                endpoint.chat = init_chat_model(settings.name, **_set_up(settings, key))
+                chat = init_chat_model(settings.name, **_set_up(settings, key))
+                bounded(chat, settings.timeout_s)
+                endpoint.chat = chat
             except Exception as why:  # noqa: BLE001 - the same: a key that a library does not like stands in its text
                 raise unmade(why, settings.name) from None
         return endpoint.chat

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable
@@ -10,13 +11,19 @@ from typing import Protocol
 
 from bot.agent.asking.trouble import OverBudget
 from bot.settings import Budgets
+from tools.errors import ToolsError
+
+_LOG = logging.getLogger("perfsleuth.agent")
 
 
 class Ledger(Protocol):
     """Keeps the sums of a day, for all investigations and all processes together."""
 
     def take(self, day: str, tokens: int, usd: float) -> tuple[int, float]:
-        """Add to the day (negative: give back) and return its sums after that, in one step."""
+        """Add to the day (negative: give back) and return its sums after that, in one step.
+
+        Raises ToolsError where it cannot.
+        """
 
 
 class MemoryLedger:
@@ -43,7 +50,7 @@ class Hold:
 
     def settle(self, tokens: int, usd: float) -> None:
         """Say what it took in truth; only the first time counts."""
-        self._spending.book(self._day, tokens - self._tokens, usd - self._usd)
+        self._spending.correct(self._day, tokens - self._tokens, usd - self._usd)
         self._tokens, self._usd = tokens, usd
 
 
@@ -75,18 +82,32 @@ class Spending:
     def hold(self, tokens: int, usd: float) -> Hold:
         """Take so much beforehand; raise OverBudget, and take nothing, where a bound would be passed."""
         day = datetime.fromtimestamp(self._now(), UTC).date().isoformat()
-        sums = self.book(day, tokens, usd)
+        try:
+            sums = self.book(day, tokens, usd)
+        except ToolsError:
+            self._count(-tokens, -usd)
+            raise OverBudget("What models took today cannot be looked up.", away=True) from None
         if passed := self._passed(*sums):
-            self.book(day, -tokens, -usd)
+            self.correct(day, -tokens, -usd)
             raise OverBudget(f"{passed} is used up.", away=True)
         return Hold(self, day, tokens, usd)
 
     def book(self, day: str, tokens: int, usd: float) -> tuple[int, float]:
         """Count so much; return the sums of the day."""
+        self._count(tokens, usd)
+        return self._ledger.take(day, tokens, usd)
+
+    def correct(self, day: str, tokens: int, usd: float) -> None:
+        """Count what was held too much or too little; a day that cannot be written keeps what was held."""
+        try:
+            self.book(day, tokens, usd)
+        except ToolsError as why:
+            _LOG.warning("what a model took is not written down: %s", why)
+
+    def _count(self, tokens: int, usd: float) -> None:
         with self._guard:
             self.tokens += tokens
             self.usd += usd
-        return self._ledger.take(day, tokens, usd)
 
     def _passed(self, day_tokens: int, day_usd: float) -> str:
         budgets = self.budgets

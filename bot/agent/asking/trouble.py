@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import re
 
+from bot.narrator.wording import lowered
 from tools.errors import ToolsError
 
 _TOO_LONG = re.compile(  # SGLang, vLLM, llama.cpp and OpenAI, each in its own words
     r"(?i)context.{0,20}(?:length|window|size)|maximum.{0,20}tokens|too (?:long|large|many tokens)|longer than"
 )
+_NONE = "No model answers: "
 _AWAY = {
     # Classes of langchain_core.exceptions, by name, because nothing here imports it.
     "ModelAuthenticationError": "refused the key: correct {key}",
@@ -38,6 +40,11 @@ class ModelTrouble(ToolsError):
         self.away = away
         self.charged = charged
 
+    @property
+    def inside(self) -> str:
+        """What happened, as it stands in brackets within another sentence."""
+        return lowered(str(self).removeprefix(_NONE).rstrip("."))
+
 
 class OverBudget(ModelTrouble):
     """A bound on tokens or money is reached."""
@@ -58,15 +65,22 @@ def told(why: Exception, name: str, key: str, timeout_s: float) -> ModelTrouble:
         said = said.format(key=key or "its key", timeout_s=timeout_s)
         late = bool(kinds & {"ModelTimeoutError", "TimeoutError", "ModelConnectionError"})
         return ModelTrouble(f"{name} {said}.", away=True, charged=late)
-    if status is not None and status >= 500:
-        return ModelTrouble(f"{name} is in trouble itself (HTTP {status}).", away=True)
     if status is not None:
-        return ModelTrouble(f"{name} refused the request (HTTP {status}): its own log says why.")
+        return _of_status(status, name)
     if "ModelRefusalError" in kinds:
         return ModelTrouble(f"{name} refused to answer.")
     return ModelTrouble(
         f"{name} gave what is no answer of a model ({type(why).__name__}): see that base_url leads to one."
     )
+
+
+def _of_status(status: int, name: str) -> ModelTrouble:
+    if 300 <= status < 400:
+        said = f"{name} sends the request elsewhere (HTTP {status}), and is not followed: correct base_url."
+        return ModelTrouble(said, away=True)
+    if status >= 500:
+        return ModelTrouble(f"{name} is in trouble itself (HTTP {status}).", away=True)
+    return ModelTrouble(f"{name} refused the request (HTTP {status}): its own log says why.")
 
 
 def unmade(why: Exception, name: str) -> ModelTrouble:
@@ -85,7 +99,7 @@ def none_answers(troubles: list[ModelTrouble]) -> ModelTrouble:
         return ModelTrouble("No model is configured.", away=True)
     kind = TooLong if any(isinstance(one, TooLong) for one in troubles) else ModelTrouble
     said = "; ".join(str(one).removesuffix(".") for one in troubles)
-    many = f"No model answers: {said}." if len(troubles) > 1 else f"{said}."
+    many = f"{_NONE}{said}." if len(troubles) > 1 else f"{said}."
     return kind(many, away=all(one.away for one in troubles))
 
 

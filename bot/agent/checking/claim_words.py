@@ -21,6 +21,11 @@ MEANT = re.compile(
     r"|\bnot (?:trust|believe)\b",
     re.IGNORECASE,
 )
+LIKEWISE = re.compile(  # what is said of one thing stretches to another, of which no figure stands there
+    r"\btoo(?=\W*$|[.,;])|\b(?:as well|likewise)(?=\W*$|[.,;])|\bso (?:do|does|is|are|has|have) (?!far|many|much)"
+    r"|\bthe same (?:goes|holds|is true|applies)\b",
+    re.IGNORECASE,
+)
 IDLE = re.compile(
     r"\bno (?:action|change|fix|repair|remedy) (?:is |are )?(?:needed|required|necessary)|\bnothing (?:needs|to do|to be done|has to)",
     re.IGNORECASE,

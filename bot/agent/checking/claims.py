@@ -19,6 +19,7 @@ from bot.agent.checking.claim_words import (
     HEDGED,
     IDLE,
     KINDS,
+    LIKEWISE,
     MEANT,
     TRUST,
 )
@@ -82,6 +83,8 @@ class Stand:
     def _overruled(self, text: str) -> str | None:
         if MEANT.search(text):
             return "it overrules the verdict"
+        if LIKEWISE.search(text):
+            return "it says the same of something else"
         if IDLE.search(text) and self.verdict.category not in ("no_fault", "at_ceiling"):
             return "it says that nothing is to be done"
         return None

@@ -95,7 +95,8 @@ class Grounds:
     def invented(self, text: str, cites: Sequence[str] = ()) -> str | None:
         """Return what of an idea stands nowhere: figures, names, flags, quotations."""
         looks = tuple(cites) or tuple(self._seen)
-        return strange(text) or self._unseen(Sentence(text, looks), idea=True)
+        foreign = strange(text) or self._repeats(unquoted(text))
+        return foreign or self._unseen(Sentence(text, looks), idea=True)
 
     def _unseen(self, sentence: Sentence, *, idea: bool = False) -> str | None:
         cites = frozenset(sentence.cites)

@@ -29,7 +29,7 @@ _COUNTED = re.compile(  # what makes of "one" a number, and not a pronoun
     re.IGNORECASE,
 )
 _OF_SOME = re.compile(
-    r" of (?:the )?(?:\d|two|three|four|five|six|seven|eight|nine|ten)\b", re.IGNORECASE
+    r" of (?:the )?(?:\d|both|two|three|four|five|six|seven|eight|nine|ten)\b", re.IGNORECASE
 )
 _NUMBERED = re.compile(r"\b(?:gpu|card|rank|node|xid|socket|core|layer|tp)s?\s$", re.IGNORECASE)
 # Comparisons that are numbers: what a figure of ours must be for each.

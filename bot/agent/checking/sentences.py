@@ -23,7 +23,7 @@ _WHOLE = re.compile(r"[.!?:][\"”'’)]*$")
 _STRANGE = re.compile(
     r"://|\bwww\.|\bhttps?\b|[\w.-]+@[\w-]|(?<!\w)@\w|<[^\s\d=]|!\[|\]\(|[|;&]\s*(?:sh|bash|curl|rm|sudo)\b|\$\(|\$\{|&&"
     r"|\b(?:sudo|curl|wget|rm -|chmod|mkfs|eval|base64|nc -|ssh |scp )|\{\s*[\"']|[`|]{2,}|>\s*/|\brm\b"
-    r"|\bgithub\.com\b|\.(?:com|net|org|io|ru|cn|xyz|sh)\b|:\w+:",
+    r"|\bgithub\.com\b|\.(?:com|net|org|io|ru|cn|xyz|sh)\b|:\w+:|\b[a-z][\w-]*\.[a-z]{2,}/\w",
     re.IGNORECASE,
 )
 _FOREIGN = re.compile(r"[^\x00-ɏ‐-‧‰-›µμ°±×−≥≤≈→·…%￼²³€]")

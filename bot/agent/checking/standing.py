@@ -10,7 +10,7 @@ from dataclasses import replace
 from bot.agent.checking.ground import Ground, Kind
 from bot.followup.plain import plain
 from bot.investigate import Judged
-from bot.narrator import CATEGORIES, Line, Part, Table, look, title
+from bot.narrator import CATEGORIES, Line, Table, look, title
 from bot.narrator import verdict as story
 from bot.narrator.briefs import brief
 from bot.narrator.measured import measured
@@ -229,12 +229,3 @@ def _plainly(end: Judged) -> Iterator[Ground]:
     for line in plain(end):
         kind: Kind = "true" if line.cites else "figure" if line.kind == "item" else "words"
         yield Ground(line.text, kind, frozenset(line.cites))
-
-
-def told_parts(parts: Iterable[Part]) -> Iterator[str]:
-    """Yield the texts of what else was worked out, for `more`."""
-    for part in parts:
-        if isinstance(part, Line):
-            yield part.text
-        else:
-            yield from (ground.text for ground in _cells(part))

@@ -17,7 +17,6 @@ from bot.agent.planning.fence import Fence
 from bot.agent.planning.mind import PLANNING_S, Mind
 from bot.agent.planning.thinking import THOUGHTS, Suppose, Thought, computed, think
 from bot.investigate import Judged, conclude
-from bot.narrator.wording import lowered
 from bot.planner import Planner
 from bot.question import Question
 from bot.settings import Budgets
@@ -32,7 +31,8 @@ class ModelPlanner:
     """Plans one investigation. A model can add looks and never take one away.
 
     `supposed` are the model's unproven ideas, and `computed` is what we worked out for it. `notice`
-    is told in the thread when the model is first asked.
+    is told in the thread when the model is first asked. `trouble` is what ended the planning, where
+    something did: the thread has been told.
     """
 
     def __init__(
@@ -48,6 +48,7 @@ class ModelPlanner:
         self.supposed: list[Suppose] = []
         self.computed: list[str] = []
         self.beyond = False
+        self.trouble = ""
         self._playbook = playbook
         self._scope, self._budgets = dict(scope or {}), budgets or Budgets()
         self._fence = fence or Fence()
@@ -129,11 +130,13 @@ class ModelPlanner:
         self._over = True
         if isinstance(why, Stopped):
             return
-        said = lowered(str(why).rstrip("."))
+        self.trouble = str(why)
         if isinstance(why, OverBudget):
             self._remark(f"{str(why).rstrip('.')}: the verdict is from the looks so far.")
         else:
-            self._remark(f"The model does not answer ({said}): the playbook goes on without it.")
+            self._remark(
+                f"The model does not answer ({why.inside}): the playbook goes on without it."
+            )
 
     def _goes_on(self, reply: Reply, wanted: Wanted) -> None:
         """Decide whether there is a next turn."""
