@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from bot import narrator
 from bot.investigate import Judged
@@ -49,14 +50,7 @@ def trouble_letter(run: Run, text: str, todo: str = "", *, again: bool = True) -
 
 def answer_letter(run: Run, parts: Sequence[Part]) -> Letter:
     """Return the answer to a follow-up."""
-    return Letter(
-        key=f"run:{run.id}:answer",
-        kind="answer",
-        channel=run.channel,
-        thread=run.thread,
-        run=run.id,
-        parts=tuple(parts),
-    )
+    return _letter(run, "answer", parts)
 
 
 def file_letter(run: Run, attached: Attached, key: str) -> Letter:
@@ -117,10 +111,15 @@ def _chart(run: Run, alt: str) -> Letter:
     return file_letter(run, attached, f"run:{run.id}:chart")
 
 
-def _letter(run: Run, kind: str, parts: Sequence[Part], buttons: Sequence[Button]) -> Letter:
+def _letter(
+    run: Run,
+    kind: Literal["verdict", "answer"],
+    parts: Sequence[Part],
+    buttons: Sequence[Button] = (),
+) -> Letter:
     return Letter(
         key=f"run:{run.id}:{kind}",
-        kind="verdict",
+        kind=kind,
         channel=run.channel,
         thread=run.thread,
         run=run.id,
