@@ -82,6 +82,18 @@ WithAgent = Annotated[
     bool,
     typer.Option("--agent", help="Judge once more with the models of hosts.toml, and compare."),
 ]
+WithFollowup = Annotated[
+    bool,
+    typer.Option("--followup", help="Hand out followup/ too, in the cases that have it."),
+]
+OtherJudge = Annotated[
+    str | None,
+    typer.Option(
+        "--judge",
+        metavar="COMMAND",
+        help="Judge with another program too: {question}, {files}, {dir} are filled in.",
+    ),
+]
 
 
 @app.command(short_help="Ask about a host, in your own words.")
@@ -175,15 +187,21 @@ def slack_bot(http: Http = None) -> None:
 
 
 @app.command("eval", short_help="Judge cases whose answers are known.")
-def evaluate(folder: Cases, agent: WithAgent = False, as_json: AsJson = False) -> None:
-    """Judge cases whose answers are known, and count: right categories and causes, and what it took.
+def evaluate(
+    folder: Cases,
+    agent: WithAgent = False,
+    followup: WithFollowup = False,
+    judge: OtherJudge = None,
+    as_json: AsJson = False,
+) -> None:
+    """Judge cases whose answers are known, and count: right categories and causes, false alarms, time.
 
     With --agent: turns, tokens, money, and sentences of the model that did not stand in the
-    evidence and so were not shown.
+    evidence and so were not shown. docs/benchmark.md says how a case is made.
     """
     from bot import commands
 
-    commands.evaluate(folder, agent=agent, as_json=as_json)
+    commands.evaluate(folder, agent=agent, followup=followup, judge=judge, as_json=as_json)
 
 
 @app.command(short_help="List every question that can be asked.")

@@ -20,6 +20,7 @@ from tools.errors import HostError, ToolsError
 from tools.evidence import read_back
 from tools.hosts.files import read_texts
 from tools.hosts.files.bounded import read_bounded
+from tools.hosts.local import LocalHost
 from tools.probes import PROBES
 from tools.rules import RULES
 
@@ -58,7 +59,7 @@ def diagnose(
     question = Question.of(text)
     evidence = [
         read_back(number, found.probe, found.source, found.output, found.trouble)
-        for number, found in enumerate(read_texts(files, PROBES), start=1)
+        for number, found in enumerate(read_texts(files, PROBES, LocalHost()), start=1)
     ]
     end = conclude(question, evidence)
     kept: list[dict[str, Any]] = []
@@ -104,11 +105,13 @@ def capture(host: str, path: Path) -> None:
     )
 
 
-def evaluate(folder: Path, *, agent: bool, as_json: bool) -> None:
+def evaluate(
+    folder: Path, *, agent: bool, followup: bool, judge: str | None, as_json: bool
+) -> None:
     """Judge cases whose answers are known, with the models of hosts.toml as well if `agent`."""
     from bot.evaluate import tell
 
-    tell(folder, agent=agent, as_json=as_json)
+    tell(folder, agent=agent, followup=followup, judge=judge, as_json=as_json)
 
 
 def bot(http: str | None) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,13 +12,13 @@ from typing import Any
 
 import prompts
 from bot import settings
-from bot.evaluation import Bundle, Row, Speaker, Summary, alone, bundles, together
+from bot.evaluation import Bundle, Outside, Row, Speaker, Summary, alone, bundles, together
 from bot.narrator import Line, Part, Table
 from bot.settings import SettingsError
 from bot.terminal import Terminal
 
 SCHEMA = 1
-PLAYBOOK, AGENT = "playbook", "agent"
+PLAYBOOK, AGENT, OUTSIDE = "playbook", "agent", "the program named"
 
 
 @dataclass(frozen=True)
@@ -54,15 +55,20 @@ def evaluate(
     folder: Path,
     speaker: Callable[[], Speaker] | None = None,
     *,
+    followup: bool = False,
+    outside: Outside | None = None,
     watch: Callable[[str], None] = lambda _: None,
 ) -> Evaluation:
     """Judge all cases of a folder; raise ToolsError where it holds none.
 
-    `speaker` makes a model for one case; without it, rules alone judge. `watch` is told what is
-    under way.
+    `speaker` makes a model for one case; without it, rules alone judge. `followup` hands out the
+    result of the next test as well, in the cases that have it. `outside` is a program of others
+    that judges the same cases. `watch` is told what is under way.
     """
-    cases = bundles(folder)
+    cases = bundles(folder, followup=followup)
     ways = {PLAYBOOK: tuple(_each(cases, alone, watch))}
+    if outside:
+        ways[OUTSIDE] = tuple(_each(cases, outside.judge, watch))
     words: dict[str, str] = {}
     if speaker:
         ways[AGENT] = tuple(_each(cases, lambda case: together(case, speaker()), watch))
@@ -83,17 +89,18 @@ def _worse(before: Row, after: Row) -> bool:
     return (before.right and not after.right) or lost_cause or len(after.wrong) > len(before.wrong)
 
 
-def tell(folder: Path, *, agent: bool, as_json: bool) -> None:
+def tell(folder: Path, *, agent: bool, followup: bool, judge: str | None, as_json: bool) -> None:
     """Evaluate and print; raise ToolsError where an agent is asked for and none is configured."""
     terminal = Terminal()
     speaker = _configured() if agent else None
+    outside = Outside.of(judge) if judge else None
 
     def watch(text: str) -> None:
         terminal.rest()
         terminal.wait(text)
 
     try:
-        made = evaluate(folder, speaker, watch=watch)
+        made = evaluate(folder, speaker, followup=followup, outside=outside, watch=watch)
     finally:
         terminal.rest()
     if as_json:
@@ -122,8 +129,8 @@ def shown(made: Evaluation) -> Iterator[Part]:
     sums = {name: Summary.of(rows) for name, rows in made.ways.items()}
     cases = next(iter(sums.values())).cases
     yield Line("lead", f"{cases} cases of {made.folder}.")
-    names = ("", *(f"{name} alone" if name == PLAYBOOK else f"with {name}" for name in sums))
-    yield Table(names, tuple(_lines(list(sums.values()))))
+    yield Table(("", *map(_titled, sums)), tuple(_lines(list(sums.values()))))
+    yield from (_by_category(name, rows) for name, rows in made.ways.items())
     for name, rows in made.ways.items():
         missed = [row for row in rows if _missed(row)]
         if missed:
@@ -131,6 +138,21 @@ def shown(made: Evaluation) -> Iterator[Part]:
         yield from (Line("item", f"{row.case}: {_missed(row)}") for row in missed)
     if AGENT in made.ways:
         yield from _of_the_agent(made)
+
+
+def _titled(way: str) -> str:
+    return {PLAYBOOK: "playbook alone", AGENT: "with agent"}.get(way, way)
+
+
+def _by_category(way: str, rows: tuple[Row, ...]) -> Table:
+    """Show for each expected category how many were right, and what was said instead."""
+    told = []
+    for category in dict.fromkeys(sorted(row.expected for row in rows)):
+        those = [row for row in rows if row.expected == category]
+        instead = Counter(row.category or "no verdict" for row in those if not row.right)
+        said = ", ".join(f"{name} {count}" for name, count in instead.most_common())
+        told.append((category, f"{sum(row.right for row in those)} of {len(those)}", said or "–"))
+    return Table((f"expected, {_titled(way)}", "right", "said instead"), tuple(told))
 
 
 def _of_the_agent(made: Evaluation) -> Iterator[Part]:
@@ -150,9 +172,15 @@ def _lines(sums: list[Summary]) -> Iterator[tuple[str, ...]]:
     yield ("cause right", *(f"{100 * one.cause:.1f} % of {one.causes}" for one in sums))
     yield ("wrong conclusions", *(str(one.must_not) for one in sums))
     yield ("should have decided", *(str(one.undecided) for one in sums))
+    yield ("rightly left open", *(f"{one.abstained} of {one.open_cases}" for one in sums))
+    yield ("false alarms", *(f"{one.false_alarms} of {one.healthy} healthy" for one in sums))
+    if any(one.silent for one in sums):
+        yield ("no verdict", *(str(one.silent) for one in sums))
     yield ("seconds", *(f"{one.seconds:.1f}" for one in sums))
-    for _alone, agent in [sums[:2]] if len(sums) > 1 else []:
-        yield from ((name, "–", told) for name, told in _taken(agent))
+    if any(one.turns for one in sums):
+        told = [dict(_taken(one)) if one.turns else {} for one in sums]
+        names = next(each for each in told if each)
+        yield from ((name, *(each.get(name, "–") for each in told)) for name in names)
 
 
 def _taken(one: Summary) -> Iterator[tuple[str, str]]:
@@ -169,6 +197,8 @@ def _taken(one: Summary) -> Iterator[tuple[str, str]]:
 
 def _missed(row: Row) -> str:
     """Say what of a row is not as the expert says; empty where all is."""
+    if row.trouble:
+        return f"no verdict: {row.trouble}"
     got = f"{row.category} ({row.cause or 'no cause'})"
     if row.wrong:
         return f"{got}, which must not be concluded"

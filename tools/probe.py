@@ -101,6 +101,10 @@ class Probe(BaseModel, Generic[F]):
         """Say whether a pasted text is an answer to this question."""
         raise NotImplementedError
 
+    def lying_at(self, path: str, /) -> Probe[F] | None:  # noqa: ARG002 - for those that have one
+        """Return the same question about one file, where this one has a filter that reads it there."""
+        return None
+
     def parse(self, stdout: str, /) -> F:
         """Read the answer; raise Absent, Failed or Unreadable where it is no fact."""
         raise NotImplementedError

@@ -2,12 +2,14 @@
 
 from bot.evaluation.bundle import Bundle, Expected, bundles
 from bot.evaluation.judged import Prose, Speaker, alone, together
+from bot.evaluation.outside import Outside
 from bot.evaluation.row import Row, Spent
 from bot.evaluation.summary import Summary
 
 __all__ = [
     "Bundle",
     "Expected",
+    "Outside",
     "Prose",
     "Row",
     "Speaker",

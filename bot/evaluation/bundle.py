@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -13,6 +13,15 @@ from tools.evidence import Evidence, read_back
 from tools.hosts.files import read_texts
 from tools.knowledge import Category
 from tools.probes import PROBES
+
+
+class Settled(BaseModel):
+    """What an expert concluded once the result of the next test was there as well."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    category: Category
+    causes: tuple[str, ...] = ()
 
 
 class Expected(BaseModel):
@@ -27,6 +36,20 @@ class Expected(BaseModel):
     also_accept_categories: tuple[Category, ...] = ()
     causes: tuple[str, ...] = ()
     must_not: tuple[str, ...] = ()
+    after_followup: Settled | None = None
+
+    @property
+    def accepted(self) -> frozenset[Category]:
+        """Return the categories that count as right."""
+        return frozenset({self.category, *self.also_accept_categories})
+
+    def settled(self) -> Expected:
+        """Return what is expected with the follow-up; it settles the case, so nothing else is accepted."""
+        after = self.after_followup
+        if after is None:
+            return self
+        wrong = tuple(one for one in self.must_not if one not in (after.category, *after.causes))
+        return Expected(category=after.category, causes=after.causes, must_not=wrong)
 
 
 @dataclass(frozen=True)
@@ -51,14 +74,33 @@ class Bundle:
         )
 
 
-def bundles(folder: Path) -> list[Bundle]:
-    """Return all cases of a folder by name; raise ToolsError where there is none, or one is not whole."""
+def bundles(folder: Path, *, followup: bool = False) -> list[Bundle]:
+    """Return all cases of a folder by name; raise ToolsError where there is none, or one is not whole.
+
+    With `followup` those that have a folder of that name: its files are handed out with the others.
+    """
     places = sorted(path.parent for path in folder.glob("*/expected.json"))
     if not places:
         raise ToolsError(
             f"{folder} holds no cases: a case is a folder with question.txt, evidence/ and expected.json."
         )
-    return [_read(place) for place in places]
+    whole = [_read(place) for place in places]
+    if not followup:
+        return whole
+    settled = [_with_followup(case, place) for case, place in zip(whole, places, strict=True)]
+    if found := [case for case in settled if case]:
+        return found
+    raise ToolsError(
+        f"No case of {folder} has a folder followup/ with the result of its next test."
+    )
+
+
+def _with_followup(case: Bundle, place: Path) -> Bundle | None:
+    later = place / "followup"
+    if not later.is_dir():
+        return None
+    files = (*case.files, *sorted(path for path in later.iterdir() if path.is_file()))
+    return replace(case, files=files, expected=case.expected.settled())
 
 
 def _read(place: Path) -> Bundle:

@@ -3,10 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from bot.evaluation.bundle import Bundle
-from tools.verdict import Verdict
+
+
+class Answer(Protocol):
+    """What was concluded: a category, and the id of a cause if one was named."""
+
+    @property
+    def category(self) -> str:
+        """Return the category."""
+
+    @property
+    def cause(self) -> str | None:
+        """Return the cause."""
+
+
+_FAULTS = ("hardware", "config", "software_bug")
 
 
 @dataclass(frozen=True)
@@ -25,7 +39,8 @@ class Row:
 
     `cause_right` is None where no cause is asked for. `wrong` are those of the case's `must_not`
     that were concluded. `kept` and `dropped` count the sentences of a model that were found in the
-    evidence, and those that were not and so were never shown.
+    evidence, and those that were not and so were never shown. `trouble` says why a command of
+    others gave no verdict; the category is then empty.
     """
 
     case: str
@@ -43,12 +58,12 @@ class Row:
     ideas: int = 0
     spent: Spent = Spent()
     remarks: tuple[str, ...] = ()
+    trouble: str = ""
 
     @classmethod
-    def of(cls, bundle: Bundle, verdict: Verdict, seconds: float, **more: Any) -> Row:
+    def of(cls, bundle: Bundle, verdict: Answer, seconds: float, **more: Any) -> Row:
         """Compare a verdict with what the expert says."""
-        told = bundle.expected
-        accepted = {told.category, *told.also_accept_categories}
+        told, accepted = bundle.expected, bundle.expected.accepted
         category, cause = verdict.category, verdict.cause
         honest = category == "inconclusive" and category in accepted and cause is None
         return cls(
@@ -63,6 +78,12 @@ class Row:
             seconds=seconds,
             **more,
         )
+
+    @property
+    def false_alarm(self) -> bool:
+        """Say whether something healthy was called broken."""
+        healthy = self.expected in ("no_fault", "at_ceiling")
+        return healthy and not self.right and self.category in _FAULTS
 
     def as_json(self) -> dict[str, Any]:
         """Return the row as plain data."""

@@ -13,7 +13,9 @@ from bot.evaluation.row import Row
 class Summary:
     """All cases of one way of judging. Shares are 0 to 1; `usd` is None where no price is set.
 
-    `causes` counts the cases in which a cause was asked for and named.
+    `causes` counts the cases in which a cause was asked for and named. `open_cases` are those that
+    cannot be decided, `abstained` how many of them were answered so; `healthy` those without a
+    fault, `false_alarms` how many of them were called broken; `silent` are cases without a verdict.
     """
 
     cases: int
@@ -22,6 +24,11 @@ class Summary:
     causes: int
     must_not: int
     undecided: int
+    open_cases: int
+    abstained: int
+    healthy: int
+    false_alarms: int
+    silent: int
     tool_calls: int
     turns: int
     tokens_in: int
@@ -44,6 +51,11 @@ class Summary:
             causes=len(named),
             must_not=sum(bool(row.wrong) for row in rows),
             undecided=sum(row.undecided for row in rows),
+            open_cases=sum(row.expected == "inconclusive" for row in rows),
+            abstained=sum(row.expected == row.category == "inconclusive" for row in rows),
+            healthy=sum(row.expected in ("no_fault", "at_ceiling") for row in rows),
+            false_alarms=sum(row.false_alarm for row in rows),
+            silent=sum(bool(row.trouble) for row in rows),
             tool_calls=sum(row.tool_calls for row in rows),
             turns=sum(row.spent.turns for row in rows),
             tokens_in=sum(row.spent.tokens_in for row in rows),

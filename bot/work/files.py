@@ -23,6 +23,7 @@ from tools.case import Case
 from tools.errors import ToolsError
 from tools.evidence import Evidence, read_back
 from tools.hosts.files import Found, read_texts
+from tools.hosts.local import LocalHost
 from tools.probes import PROBES
 
 
@@ -98,7 +99,7 @@ class Files:
 
 def _read(path: Path, name: str, troubles: list[str]) -> Iterator[Found]:
     try:
-        for found in read_texts([path], PROBES):
+        for found in read_texts([path], PROBES, LocalHost()):
             yield replace(found, source=found.source.replace(str(path), name, 1))
     except ToolsError as why:
         troubles.append(f"{str(why).replace(str(path), name).rstrip('.')}.")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,8 +15,8 @@ import pytest
 from typer.testing import CliRunner
 
 from bot.cli import app
-from bot.evaluate import AGENT, PLAYBOOK, evaluate, shown
-from bot.evaluation import Spent, Summary, alone, bundles
+from bot.evaluate import AGENT, OUTSIDE, PLAYBOOK, evaluate, shown
+from bot.evaluation import Outside, Spent, Summary, alone, bundles
 from bot.investigate import Judged
 from bot.narrator import Line, Table
 from bot.planner import Planner
@@ -161,14 +163,14 @@ def test_a_verdict_that_a_model_turned_wrong_is_named(some: Path) -> None:
 
 
 def test_the_table_shows_both_ways_side_by_side(some: Path) -> None:
-    (table,) = [part for part in shown(evaluate(some, Talker)) if isinstance(part, Table)]
+    table, *_ = [part for part in shown(evaluate(some, Talker)) if isinstance(part, Table)]
     rows = {row[0]: row[1:] for row in table.rows}
     assert table.head == ("", "playbook alone", "with agent")
     assert rows["category right"] == ("100.0 %", "100.0 %")
     assert rows["tokens in"] == ("–", "300")
     assert rows["money"] == ("–", "$0.75")
     assert rows["ungrounded sentences caught"] == ("–", "3")
-    (table,) = [part for part in shown(evaluate(some)) if isinstance(part, Table)]
+    table, *_ = [part for part in shown(evaluate(some)) if isinstance(part, Table)]
     assert "tokens in" not in {row[0] for row in table.rows}
 
 
@@ -224,3 +226,90 @@ def test_a_row_counts_a_case_that_should_have_been_decided(some: Path) -> None:
         file.write_text("nothing\n")
     row = next(one for one in evaluate(some).ways[PLAYBOOK] if one.case == name)
     assert (row.category, row.right, row.undecided) == ("inconclusive", False, True)
+
+
+def test_each_category_says_how_many_were_right_and_what_was_said_instead(some: Path) -> None:
+    edited(some, "xid-01-hbm-failing", category="workload", also_accept_categories=[])
+    _, table = [part for part in shown(evaluate(some)) if isinstance(part, Table)]
+    assert ("workload", "0 of 1", "hardware 1") in table.rows
+    assert ("inconclusive", "2 of 2", "–") in table.rows
+
+
+def test_a_healthy_host_called_broken_is_a_false_alarm_and_an_open_case_may_stay_open(
+    some: Path,
+) -> None:
+    edited(some, "xid-01-hbm-failing", category="no_fault", also_accept_categories=[])
+    edited(some, "cpu-05-shm-thread-top", category="inconclusive", also_accept_categories=[])
+    for file in (some / "cpu-05-shm-thread-top" / "evidence").iterdir():
+        file.write_text("nothing\n")
+    sums = Summary.of(evaluate(some).ways[PLAYBOOK])
+    assert (sums.healthy, sums.false_alarms) == (1, 1)
+    assert (sums.open_cases, sums.abstained) == (2, 2)
+
+
+def test_the_followup_is_handed_out_and_settles_what_is_expected(some: Path) -> None:
+    with pytest.raises(ToolsError, match="followup/"):
+        evaluate(some, followup=True)
+    shutil.copytree(DEV / "tp-02-pp-more-bandwidth-no-gain", some / "a case")
+    (case,) = bundles(some, followup=True)
+    (before,) = (one for one in bundles(some) if one.name == "a case")
+    assert len(case.files) > len(before.files)
+    told = json.loads((some / "a case" / "expected.json").read_text())["after_followup"]
+    assert case.expected.accepted == {told["category"]}
+    assert case.expected.causes == tuple(told["causes"])
+
+
+JUDGE = """import json, pathlib, sys
+question, *files = sys.argv[1:]
+assert "-hbm-" not in question + "".join(files)
+text = "".join(pathlib.Path(one).read_text(errors="replace") for one in files)
+broken = "Xid" in text
+print("Thinking ...")
+print(json.dumps({"verdict": {"category": "hardware" if broken else "no_fault", "cause": None}}))
+"""
+
+
+def test_a_program_of_others_judges_the_same_cases_beside_ours(some: Path, tmp_path: Path) -> None:
+    script = tmp_path / "judge.py"
+    script.write_text(JUDGE)
+    line = shlex.join([sys.executable, str(script)]) + " {question} {files}"
+    made = evaluate(some, outside=Outside.of(line))
+    assert made.ways[OUTSIDE][-1].right
+    said = {row.case: row.category for row in made.ways[OUTSIDE]}
+    assert said["xid-01-hbm-failing"] == "hardware"
+    assert {name for name, category in said.items() if category == "no_fault"} == set(SOME[::2])
+    table, *_ = [part for part in shown(made) if isinstance(part, Table)]
+    assert table.head == ("", "playbook alone", "the program named")
+
+
+@pytest.mark.parametrize(
+    ("code", "says"),
+    [
+        ("raise SystemExit('no GPU here')", "status 1: no GPU here"),
+        ("print('looks fine')", "no object"),
+        ('print(\'{"verdict": {"category": "bad luck"}}\')', "'bad luck', not one of"),
+        ("import time; time.sleep(60)", "did not end within 1 s"),
+    ],
+)
+def test_a_program_that_says_no_verdict_is_told_in_a_sentence(
+    some: Path, code: str, says: str
+) -> None:
+    outside = Outside((sys.executable, "-c", code, "{dir}"), limit_s=1.0 if "sleep" in code else 60)
+    row = outside.judge(bundles(some)[0])
+    assert says in row.trouble
+    assert not row.right
+    assert Summary.of([row]).silent == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [("judge {question}", "where the evidence goes"), ("judge '{files}", "cannot be read")],
+)
+def test_a_judge_that_gets_no_evidence_is_refused(line: str, says: str) -> None:
+    with pytest.raises(ToolsError, match=says):
+        Outside.of(line)
+
+
+def test_a_judge_that_is_not_there_ends_the_evaluation_with_a_sentence(some: Path) -> None:
+    with pytest.raises(ToolsError, match="no-such-judge cannot be run"):
+        evaluate(some, outside=Outside.of("no-such-judge {files}"))

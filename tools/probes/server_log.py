@@ -76,6 +76,10 @@ class ReadServerLog(Probe[ServerLog]):
         looked = unwrap(looked)
         return not _OTHER.match(looked) and bool(_SGLANG.search(looked) or _VLLM.search(looked))
 
+    def lying_at(self, path: str, /) -> ReadServerLog:
+        """Ask for the log that lies there, whichever server wrote it."""
+        return self.model_copy(update={"log_path": path, "port": None})
+
     def clean(self, text: str, /) -> str:
         """Drop prompts, arguments that are off the allow-list, and secrets."""
         return cleaned(clean_dumps(text))

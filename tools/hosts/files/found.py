@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from tools.errors import ProbeError, Unreadable
-from tools.host import Output
+from tools.host import Host, Output
 from tools.hosts.files.bounded import Bounded, bounded, read_bounded
+from tools.hosts.files.large import filtered
 from tools.hosts.files.text import as_text
 from tools.linux.wrappers import unwrap
 from tools.probe import Probe
@@ -46,21 +47,24 @@ class Found:
     trouble: str = ""
 
 
-def read_texts(given: Iterable[Given], probes: Mapping[str, type[Probe[Any]]]) -> list[Found]:
+def read_texts(
+    given: Iterable[Given], probes: Mapping[str, type[Probe[Any]]], here: Host | None = None
+) -> list[Found]:
     """Read files, or texts with a name, and say of each what it answers, in the order of `probes`.
 
     One text may answer several questions. A transcript of a shell is split at its prompts for those
-    that do not read it as a whole. Raises ToolsError where a file cannot be read at all.
+    that do not read it as a whole. `here` is the machine where the files lie: it filters the large
+    ones. Raises ToolsError where a file cannot be read at all.
     """
     questions = [kind() for kind in probes.values()]
     found: list[Found] = []
     for one in given:
-        name, content = (
-            (one[0], bounded([one[1]]))
-            if isinstance(one, tuple)
-            else (str(one), read_bounded(Path(one)))
-        )
-        found += _recognise(name, content, questions)
+        if isinstance(one, tuple):
+            found += _recognise(one[0], bounded([one[1]]), questions)
+        elif here and (large := filtered(Path(one), questions, here)):
+            found.append(Found(str(one), *large))
+        else:
+            found += _recognise(str(one), read_bounded(Path(one)), questions)
     return found
 
 
