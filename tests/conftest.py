@@ -8,12 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.lab import postgres, sshd
 from tests.lab.postgres import Cluster
 from tests.lab.sshd import Lab
 
 _CONNECT = socket.socket.connect
+
+# An example that takes long says something about the machine; one that never ends, faulthandler_timeout shows.
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

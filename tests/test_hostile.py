@@ -1,7 +1,7 @@
-"""Hostile answers: whatever a text holds, reading and judging it end soon, with facts or one sentence.
+"""Hostile answers: whatever a text holds, reading and judging it end, with facts or one sentence.
 
 The texts are golden answers, changed by a fixed seed as accidents and enemies change them, units
-that repeat until a slow pattern shows, and random bytes. A longer search: HOSTILE_S=600 pytest.
+that repeat (how long they take is measured by `make bench`), and random bytes. A longer search: HOSTILE_S=600 pytest.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import os
 import random
 import re
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,18 +23,16 @@ from bot import narrator
 from bot.investigate import Judged, conclude
 from bot.question import Question
 from bot.report import report
-from tools.engine.prompts import without_words
+from tests.hostile_texts import ANYWHERE, readings
 from tools.errors import ProbeError, Undecided
 from tools.evidence import FELL, Evidence, learn, read_back
 from tools.host import Output
 from tools.hosts.files import read_texts
 from tools.judgement import FELL as RULE_FELL
 from tools.known import Known
-from tools.linux.wrappers import unwrap
 from tools.probe import Probe
 from tools.probes import PROBES
 from tools.rules import RULES
-from tools.secrets import scrub
 
 SEARCH_S = float(os.environ.get("HOSTILE_S", "4"))
 GOLDEN = [
@@ -107,9 +104,7 @@ def test_changed_answers_become_facts_or_a_sentence_and_rules_bear_them() -> Non
             text = path.read_bytes().decode("utf-8", "replace")
             for _ in range(chance.choice((1, 1, 2, 4))):
                 text = changed(text, chance)
-            began = time.process_time()
             looks.append(looked(number, path, text))
-            assert time.process_time() - began < 4, (path, len(text))
         known = Known(looks)
         for rule in RULES:
             facts = {need.name: known.get(need.facts) for need in rule.needs}
@@ -120,37 +115,12 @@ def test_changed_answers_become_facts_or_a_sentence_and_rules_bear_them() -> Non
         told(conclude(question, looks))
 
 
-UNITS = {
-    "a line without end": "x", "spaces": " ", "newlines": "\n", "carriage returns": "\r", "escapes": "\x1b[",
-    "titles": "\x1b]", "braces": "{", "brackets": "[", "open objects": '{"a":', "open elements": "<nvidia_smi_log><gpu>",
-    "heads of batches": "Decode batch, #running-req: ", "arguments": "server_args={'a': ", "quotes": "'",
-    "flags": "python -m sglang.launch_server --api-key ", "backslashes": "\\\n", "rows": "|  0  N/A |\n",
-    "addresses": "01:00.0 ", "Xids": "NVRM: Xid (PCI:0000:01:00): 79, ", "digits": "1", "anchors": "a: &a [*a, ",
-    "prompts": "root@h:~# nvidia-smi\n", "metrics": 'sglang:a{b="', "tracebacks": 'Traceback\n  File "/a/sglang/srt/b.py"\n',
-    "wrapped": "2026-01-01T00:00:00.000000000Z stdout P ", "urls": "http://a:", "bars": "\r10%|x | 1/10 [00:01<00:02, 1.0it/s]",
-    "torn words": '"content":"', "requests": '{"messages":[', "bidi": "\u202e", "commands": "mysql a curl -u ",
-}  # fmt: skip
-CHARS = 60_000
-
-
-def readings(text: str) -> Iterator[tuple[str, Callable[[], object]]]:
-    yield "unwrap", lambda: unwrap(text)
-    yield "scrub", lambda: scrub(text)
-    yield "without_words", lambda: without_words(text)
-    for name, kind in PROBES.items():
-        probe = kind()
-        yield f"{name} recognises", lambda probe=probe: probe.recognises(text)
-        yield f"{name} reads", lambda probe=probe: probe.read(Output(stdout=probe.clean(text)))
-
-
-@pytest.mark.parametrize("name", UNITS)
-def test_a_unit_that_repeats_takes_linear_time(name: str) -> None:
-    text = UNITS[name] * (CHARS // len(UNITS[name]))
-    for what, reading in readings(text):
-        began = time.process_time()
+@pytest.mark.parametrize("name", ANYWHERE)
+def test_a_unit_that_repeats_is_read_or_refused(name: str) -> None:
+    text = ANYWHERE[name].text()
+    for reading in readings().values():
         with contextlib.suppress(ProbeError):
-            reading()
-        assert time.process_time() - began < 1, what
+            reading(text)
 
 
 @settings(max_examples=60, deadline=None)

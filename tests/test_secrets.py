@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import time
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.hostile_texts import HALF_SECRETS
 from tools.probes.environment import ReadEnvironment
 from tools.probes.launch import ReadLaunch
 from tools.probes.metrics import ReadMetrics
@@ -152,30 +152,7 @@ def test_a_password_in_an_address_is_dropped() -> None:
     assert scrub("https://h/x?token=abcdef&b=2") == f"https://h/x?token={DROPPED}&b=2"
 
 
-@pytest.mark.parametrize(
-    "part",
-    [
-        "a",
-        "--",
-        'api_key="',
-        "://a:",
-        "eyJa-",
-        "_token",
-        "Bearer ",
-        "name: ",
-        "-----BEGIN",
-        "mysql a ",
-        "curl -u ",
-        "--ap",
-        "token=",
-        '["auth":',
-    ],
-)
-def test_scrubbing_takes_linear_time(part: str) -> None:
-    small, large = part * (100_000 // len(part)), part * (800_000 // len(part))
-    start = time.perf_counter()
-    scrub(small)
-    middle = time.perf_counter()
-    scrub(large)
-    end = time.perf_counter()
-    assert end - middle < 20 * (middle - start) + 0.2
+@pytest.mark.parametrize("name", HALF_SECRETS)
+def test_a_secret_behind_halves_of_others_is_dropped(name: str) -> None:
+    scrubbed = scrub(HALF_SECRETS[name].text() + "\napi_key=sk-0123456789abcdef\n")
+    assert "0123456789abcdef" not in scrubbed

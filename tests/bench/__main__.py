@@ -41,7 +41,14 @@ def _once(arguments: list[str]) -> float:
 
 def main() -> None:
     start_up()
-    for part in ("ssh_bench", "log_bench", "slack_bench"):
+    for part in (
+        "ssh_bench",
+        "stop_bench",
+        "log_bench",
+        "files_bench",
+        "slack_bench",
+        "parsing_bench",
+    ):
         print(flush=True)
         subprocess.run([sys.executable, "-m", f"tests.bench.{part}"], cwd=ROOT, check=True)
 

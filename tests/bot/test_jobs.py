@@ -21,7 +21,7 @@ from bot.store import Run, Store, StoreError, lock
 from tests.lab.postgres import Cluster
 
 ROOT = Path(__file__).parents[2]
-SOON_S = 20  # what must happen happens long before; what must not is told by events, not by time
+SOON_S = 60  # what must happen happens long before; what must not is told by events, not by time
 
 # A bot in a process of its own. A run's text says how many seconds it takes; one that says "hang"
 # hangs until the process is killed, and takes no time after a restart.

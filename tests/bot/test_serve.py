@@ -7,7 +7,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -87,9 +86,7 @@ def test_it_drains_and_ends_with_0_when_it_is_told_to(slack: FakeSlack, tmp_path
         bot.until_logged("up: @perfsleuth in Lab, 1 host, Socket Mode")
         asked = slack.mention(QUESTION)
         slack.until(lambda: slack.replies("gpu", asked.ts))
-        began = time.monotonic()
         assert bot.end() == 0
-        assert time.monotonic() - began < 20
         replies = slack.replies("gpu", asked.ts)
         assert len([one for one in replies if "It costs prefill" in one.text]) <= 1
         assert "stopped" in bot.log
@@ -100,29 +97,35 @@ def test_it_drains_and_ends_with_0_when_it_is_told_to(slack: FakeSlack, tmp_path
 
 
 def test_a_second_signal_ends_it_at_once(slack: FakeSlack, tmp_path: Path) -> None:
-    hosts = '[hosts.CT129]\nssh = "127.0.0.1"\n'
-    with BotProcess(slack, tmp_path, hosts) as bot:
-        bot.until_logged("up: ")
+    """Something runs, for which it would wait: a host that never greets."""
+    config = tmp_path / "ssh_config"
+    hosts = f'[hosts.CT129]\nssh = "mute"\nssh_config = "{config}"\n'
+    with (
+        socket.create_server(("127.0.0.1", 0)) as mute,
+        BotProcess(slack, tmp_path, hosts) as bot,
+    ):
+        config.write_text(f"Host mute\n  HostName 127.0.0.1\n  Port {mute.getsockname()[1]}\n")
+        slack.mention(QUESTION)
+        mute.accept()[0].detach()
         assert bot.process
         bot.process.send_signal(signal.SIGTERM)
         bot.until_logged("stopping")
-        began = time.monotonic()
-        assert bot.end(signal.SIGINT) in (130, 0)  # 0: it had ended by itself meanwhile
-        assert time.monotonic() - began < 5
+        assert bot.end(signal.SIGINT) == 130
 
 
 def test_while_slack_is_away_it_waits_and_can_be_ended(slack: FakeSlack, tmp_path: Path) -> None:
-    slack.faults.outage(3.0)
+    slack.faults.outage(600)
     bot = BotProcess(slack, tmp_path).start(wait=False)
     try:
         bot.until_logged("Slack does not answer yet")
-        slack.connected(30)
+        slack.faults.over()
+        slack.connected()
         bot.until_logged("up: ")
         assert bot.end() == 0
-        slack.faults.outage(60.0)
+        slack.faults.outage(600)
         before = bot.log.count("Slack does not answer yet")
         bot.start(wait=False)
-        slack.until(lambda: bot.log.count("Slack does not answer yet") > before, 30)
+        slack.until(lambda: bot.log.count("Slack does not answer yet") > before)
         assert bot.end() == 0
     finally:
         bot.__exit__()
@@ -133,11 +136,11 @@ def test_what_was_asked_while_it_was_down_is_found_after_the_start(
 ) -> None:
     with BotProcess(slack, tmp_path) as bot:
         first = slack.mention("help")
-        slack.until(lambda: slack.replies("gpu", first.ts), 20)
+        slack.until(lambda: slack.replies("gpu", first.ts))
         assert bot.end() == 0
         missed = slack.say_silently("gpu", "ana", f"<@{BOT_USER}> help")
         bot.start()
-        slack.until(lambda: slack.replies("gpu", missed.ts), 20)
+        slack.until(lambda: slack.replies("gpu", missed.ts))
         assert len(slack.replies("gpu", first.ts)) == 1
 
 
@@ -164,7 +167,7 @@ def test_signed_http_answers_as_socket_mode_does(slack: FakeSlack, tmp_path: Pat
         bot.until_logged(f"HTTP on port {port}")
         slack.events_to(f"http://127.0.0.1:{port}/slack/events")
         asked = slack.mention(QUESTION)
-        slack.until(lambda: len(slack.replies("gpu", asked.ts)) >= 2, 20)
+        slack.until(lambda: len(slack.replies("gpu", asked.ts)) >= 2)
         assert bot.end() == 0
     finally:
         bot.__exit__()

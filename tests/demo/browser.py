@@ -88,7 +88,7 @@ class Browser:
         number = next(self._ids)
         self._answers[number] = asyncio.get_running_loop().create_future()
         await self._socket.send_json({"id": number, "method": method, "params": arguments})
-        told = await asyncio.wait_for(self._answers[number], 30)
+        told = await asyncio.wait_for(self._answers[number], 60)
         assert "error" not in told, (method, told["error"])
         return dict(told["result"])
 
@@ -123,7 +123,7 @@ class Browser:
         assert "exceptionDetails" not in told, (script, told["exceptionDetails"])
         return told["result"].get("value")
 
-    async def until(self, script: str, within_s: float = 30.0) -> None:
+    async def until(self, script: str, within_s: float = 60.0) -> None:
         """Wait until a script gives something true."""
         for _ in range(int(within_s / 0.1)):
             if await self.value(f"Boolean({script})"):

@@ -7,7 +7,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -49,7 +48,7 @@ async def demo(home: Path, *, pace: float = 0.1) -> AsyncIterator[Browser]:
 
 async def _said(browser: Browser, word: str, after: int = 0) -> str:
     """Wait for a message of the thread with this word, from the given one on."""
-    await browser.until(f"{ARTICLES}.slice({after}).some(text => text.includes({word!r}))", 40)
+    await browser.until(f"{ARTICLES}.slice({after}).some(text => text.includes({word!r}))")
     texts = await browser.value(f"{ARTICLES}.slice({after})")
     return next(text for text in texts if word in text)
 
@@ -65,9 +64,9 @@ def test_a_question_is_answered_and_its_buttons_are_alive(
         async with demo(chromium_home) as browser:
             await browser.screenshot(tmp_path / "start.png")
             await browser.click(".chip")
-            await browser.until("document.querySelector('#thread .task')", 20)
+            await browser.until("document.querySelector('#thread .task')")
             await browser.screenshot(tmp_path / "looking.png")
-            await browser.until(f"document.querySelector({VERDICT!r})", 60)
+            await browser.until(f"document.querySelector({VERDICT!r})")
             verdict = await _said(browser, "Hardware:")
             assert "Gen1" in verdict
             assert "It will not be 70" in verdict
@@ -87,7 +86,7 @@ def test_a_question_is_answered_and_its_buttons_are_alive(
             before = await _replies(browser)
             await browser.click(VERDICT)
             await _said(browser, "Looking at CT129", before)
-            await browser.until(f"document.querySelectorAll({VERDICT!r}).length === 2", 60)
+            await browser.until(f"document.querySelectorAll({VERDICT!r}).length === 2")
             await browser.screenshot(tmp_path / "again.png")
 
             await browser.click("#thread [data-action='right:down']")
@@ -124,11 +123,9 @@ def test_stop_ends_it_and_says_what_was_learned(chromium_home: Path, tmp_path: P
     async def whole() -> None:
         async with demo(chromium_home, pace=4.0) as browser:
             await browser.click(".chip")
-            await browser.until("document.querySelector('#thread .task.complete')", 30)
-            asked_at = time.monotonic()
+            await browser.until("document.querySelector('#thread .task.complete')")
             await browser.click("#thread [data-action=stop]")
             await _said(browser, "Stopped")
-            assert time.monotonic() - asked_at < 10
             await browser.screenshot(tmp_path / "stopped.png")
 
     asyncio.run(whole())
@@ -141,11 +138,11 @@ def test_a_direct_message_and_a_command_are_answered(chromium_home: Path, tmp_pa
             await browser.press("Enter")
             await browser.until("document.querySelector('.ephemeral')?.innerText.includes('CT130')")
             await browser.click("[data-place^=D]")
-            await browser.until("document.querySelector('#thread .chip')", 20)
+            await browser.until("document.querySelector('#thread .chip')")
             await browser.screenshot(tmp_path / "assistant.png")
             await browser.type("#thread .writing", "is anything wrong with CT130?")
             await browser.press("Enter")
-            await browser.until(f"document.querySelector({VERDICT!r})", 60)
+            await browser.until(f"document.querySelector({VERDICT!r})")
 
     asyncio.run(whole())
 

@@ -7,7 +7,7 @@ import time
 
 from bot.audience import Nobody
 from bot.demo import shipped, shipped_path
-from bot.demo.pace import LONGEST_S, SHORTEST_S, Pace
+from bot.demo.pace import SHORTEST_S, Pace
 from bot.investigate import Event, Learned
 from bot.settings import HostSettings, Settings
 from bot.store.run import Run
@@ -31,26 +31,24 @@ def test_a_look_comes_after_its_time_and_not_before() -> None:
     pace.host_of("CT129", KNOWN)
     began = time.monotonic()
     pace.watched_by(told).tell(RUN, LOOKS[0])
-    assert SHORTEST_S <= time.monotonic() - began < LONGEST_S + 5
+    assert time.monotonic() - began >= SHORTEST_S
     assert told.events == [LOOKS[0]]
 
 
 def test_a_stop_ends_the_waiting_and_loses_no_look() -> None:
-    pace, told = Pace(100), Told()
+    pace, told = Pace(10_000), Told()  # at this pace a single look takes 25 minutes
     host = pace.host_of("ct129", KNOWN)
     audience = pace.watched_by(told)
     work = threading.Thread(target=lambda: [audience.tell(RUN, look) for look in LOOKS])
-    began = time.monotonic()
     work.start()
     host.close()
-    work.join(30)
+    work.join(60)
     assert not work.is_alive()
-    assert time.monotonic() - began < 10, "at this pace a single look takes 15 s"
     assert told.events == LOOKS
 
 
 def test_a_run_without_a_host_is_not_slowed() -> None:
     told = Told()
     began = time.monotonic()
-    Pace(1000).watched_by(told).tell(RUN, LOOKS[0])
-    assert time.monotonic() - began < 5
+    Pace(10_000).watched_by(told).tell(RUN, LOOKS[0])
+    assert time.monotonic() - began < 60, "at this pace a single look takes 25 minutes"

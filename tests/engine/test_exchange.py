@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import time
 
 import pytest
 
@@ -60,9 +59,7 @@ def test_a_grammar_is_told_from_plain_text(extra: dict[str, object], grammar: in
     ids=["server answer", "docker line", "open braces", "deep", "list", "nothing"],
 )
 def test_other_json_is_not_taken_for_a_request(text: str) -> None:
-    began = time.perf_counter()
     assert not holds_any(text)
-    assert time.perf_counter() - began < 1
     with pytest.raises(Unreadable):
         read(text)
 

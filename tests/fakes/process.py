@@ -12,7 +12,7 @@ from typing import Self
 from tests.fakes.slack import FakeSlack
 
 ROOT = Path(__file__).parents[2]
-START_S, END_S = 30.0, 30.0
+START_S, END_S = 60.0, 60.0
 
 
 class BotProcess:

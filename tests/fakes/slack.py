@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from bot.demo.workspace import Workspace
 
-ANSWER_S = 30
+ANSWER_S = 60
 
 
 class FakeSlack:
@@ -50,7 +50,7 @@ class FakeSlack:
             return value
         return lambda *args, **named: self.run(value, *args, **named)
 
-    def until(self, so: Callable[[], Any], within_s: float = 5.0) -> Any:
+    def until(self, so: Callable[[], Any], within_s: float = 60.0) -> Any:
         """Wait, in the test's own thread, for `so()` to be true, and give what it gave."""
         ends_at = time.monotonic() + within_s
         while not (found := so()):
@@ -59,6 +59,6 @@ class FakeSlack:
             time.sleep(0.01)
         return found
 
-    def connected(self, within_s: float = 10.0) -> None:
+    def connected(self, within_s: float = 60.0) -> None:
         """Wait for the bot's socket."""
         self.until(lambda: self.sockets.pick() is not None, within_s)

@@ -31,11 +31,14 @@ def test_streams_and_status_come_back_apart(host: Host) -> None:
     assert (output.stdout, output.stderr, output.status, output.lost) == ("out\n", "err\n", 3, "")
 
 
-def test_answers_come_in_the_order_of_the_questions(host: Host) -> None:
-    asks = [Ask("sh", "-c", f"sleep 0.{9 - n}; echo {n}") for n in range(8)]
-    began = time.monotonic()
+def test_answers_come_in_the_order_of_the_questions_though_they_run_at_the_same_time(
+    host: Host, tmp_path: Path
+) -> None:
+    """Each but the last waits for the next one, so that they end the other way round, or never."""
+    text = "until [ -e {0}/{2} ]; do sleep 0.05; done; echo {1}; touch {0}/{1}"
+    (tmp_path / "8").touch()
+    asks = [Ask("sh", "-c", text.format(tmp_path, n, n + 1), limit_s=60) for n in range(8)]
     assert [output.stdout for output in host.answer(asks)] == [f"{n}\n" for n in range(8)]
-    assert time.monotonic() - began < 2.5, "they run at the same time"
 
 
 def test_many_more_questions_than_run_at_once_are_all_answered(host: Host) -> None:
@@ -96,11 +99,9 @@ def test_a_program_killed_by_a_signal_says_so_as_a_shell_does(host: Host) -> Non
 
 def test_a_hanging_command_is_ended_at_its_limit(host: Host, tmp_path: Path) -> None:
     note = tmp_path / "pid"
-    began = time.monotonic()
     output = one(
         host, Ask("sh", "-c", f"echo $$ > {note}; echo before; exec sleep 300", limit_s=0.7)
     )
-    assert time.monotonic() - began < 3
     assert output.status is None
     assert "timed out after 0.7" in output.lost
     assert output.stdout == "before\n", "what it had said is kept"
@@ -131,31 +132,26 @@ def test_what_a_command_leaves_behind_is_ended_with_it(host: Host, tmp_path: Pat
     wait_for(lambda: not alive(left), "it was left running")
 
 
-def test_a_hundred_megabytes_are_cut_at_the_cap_and_cost_no_time(host: Host) -> None:
-    began = time.monotonic()
+def test_a_hundred_megabytes_are_cut_at_the_cap(host: Host) -> None:
     output = one(
         host,
         script(
             "import sys\nfor _ in range(100): sys.stdout.write('x' * (1 << 20))", max_bytes=1 << 20
         ),
     )
-    assert time.monotonic() - began < 3
     assert output.cut
     assert not output.lost
     assert len(output.stdout) == 1 << 20
 
 
 def test_a_single_line_of_twenty_megabytes_comes_whole(host: Host) -> None:
-    began = time.monotonic()
     output = one(host, script("print('y' * (20 << 20))", max_bytes=32 << 20))
-    assert time.monotonic() - began < 6
     assert (len(output.stdout), output.cut, output.status) == ((20 << 20) + 1, False, 0)
 
 
 def test_an_endless_printer_is_ended(host: Host) -> None:
-    began = time.monotonic()
-    output = one(host, Ask("yes", max_bytes=1000, limit_s=20))
-    assert time.monotonic() - began < 3
+    output = one(host, Ask("yes", max_bytes=1000, limit_s=60))
+    assert not output.lost, "it was ended at its cap and not at its limit"
     assert output.cut
     assert output.stdout == "y\n" * 500
 

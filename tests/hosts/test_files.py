@@ -8,13 +8,13 @@ import io
 import json
 import os
 import subprocess
-import time
 import tracemalloc
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.hostile_texts import LINES_OF_A_FILE
 from tools.errors import ToolsError, Unreadable
 from tools.host import Command, Output
 from tools.hosts.files import Found, bounded, read_texts
@@ -186,43 +186,33 @@ def test_a_file_that_fits_is_read_whole(monkeypatch: pytest.MonkeyPatch) -> None
     assert bounded.bounded([b"x" * 5] * 10).note
 
 
-def test_a_gzip_bomb_costs_neither_memory_nor_long(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_gzip_bomb_costs_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bounded, "HEAD_BYTES", 1 << 20)
     monkeypatch.setattr(bounded, "TAIL_BYTES", 2 << 20)
     monkeypatch.setattr(bounded, "MOST_BYTES", 64 << 20)
     bomb = gzip.compress(b"\0" * (256 << 20), 1)
     tracemalloc.start()
-    began = time.monotonic()
     kept = bounded.bounded([bomb])
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert time.monotonic() - began < 4
     assert peak < 16 << 20
     assert kept.note
 
 
-def test_hostile_lines_do_not_hurt() -> None:
-    began = time.monotonic()
-    for line in (
-        b"a@b:" + b" " * 3_000_000,
-        b"(" * 2_000_000,
-        b"a@" * 1_500_000,
-        b"$ " * 1_500_000,
-        b"x" * 20_000_000,
-    ):
-        read(("x", line + b"\napple"))
-    assert time.monotonic() - began < 5
+@pytest.mark.parametrize("name", LINES_OF_A_FILE)
+def test_what_stands_after_a_hostile_line_is_read(name: str) -> None:
+    assert read(("x", LINES_OF_A_FILE[name].text().encode())) == [("ReadApples", "x")]
 
 
 def test_a_pipe_is_read_where_somebody_writes_and_refused_where_nobody_does(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    began = time.monotonic()
     with pytest.raises(ToolsError, match="is a pipe that nobody writes into"):
         read_texts([pipe], PROBES)
-    assert time.monotonic() - began < 5
-    with subprocess.Popen(["bash", "-c", f"exec 3<>'{pipe}'; echo an apple >&3; sleep 1"]):
-        time.sleep(0.3)
+    writes = f"exec 3<>'{pipe}'; echo an apple >&3; echo ready; sleep 1"
+    with subprocess.Popen(["bash", "-c", writes], stdout=subprocess.PIPE) as writer:
+        assert writer.stdout
+        assert writer.stdout.readline() == b"ready\n"
         (one,) = read_texts([pipe], PROBES)
     assert "apple" in one.output.stdout
 

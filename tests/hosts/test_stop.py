@@ -17,7 +17,7 @@ from tools.hosts.local import LocalHost
 from tools.hosts.replay import ReplayHost
 from tools.hosts.ssh import SshHost
 
-AT_ONCE_S = 3.0  # of the 5 s that a stop may take; mostly it is some 20 ms
+ENDS_S = 60  # what is asked would go on for two minutes; `make bench` says how soon it really ends
 QUICK = Ask("echo", "quick")
 
 
@@ -40,17 +40,15 @@ class Asking:
     def _ask(self) -> None:
         self.outputs = self._host.answer(self._asks)
 
-    def end(self) -> float:
-        """Wait for the end and return how many seconds it took."""
-        began = time.monotonic()
-        self._thread.join(20)
+    def end(self) -> None:
+        """Wait for the end."""
+        self._thread.join(ENDS_S)
         assert not self._thread.is_alive(), "who asks was never let go"
-        return time.monotonic() - began
 
 
 def slow(note: Path) -> Ask:
     text = f"trap '' TERM HUP INT; sleep 300 & echo $! > {note}.child; echo $$ > {note}; wait; sleep 300"
-    return Ask("sh", "-c", text, limit_s=100)
+    return Ask("sh", "-c", text, limit_s=120)
 
 
 def pids(note: Path) -> list[int]:
@@ -64,8 +62,8 @@ def test_a_stop_keeps_what_came_and_leaves_nothing_behind(own_host: Host, tmp_pa
     time.sleep(0.5)  # until the quick answer has crossed the line
     assert all(map(alive, numbers))
     own_host.close()
-    assert asking.end() < AT_ONCE_S
-    wait_for(lambda: not any(map(alive, numbers)), "a process lives on after the stop", 5.0)
+    asking.end()
+    wait_for(lambda: not any(map(alive, numbers)), "a process lives on after the stop")
     assert [(output.stdout, output.lost) for output in asking.outputs] == [
         ("quick\n", ""),
         ("", STOPPED),
@@ -88,17 +86,19 @@ def test_those_who_wait_for_their_turn_are_stopped_too(lab: Lab, tmp_path: Path)
         second = Asking(host, QUICK)
         time.sleep(0.2)
         host.close()
-        assert first.end() + second.end() < AT_ONCE_S
+        first.end()
+        second.end()
         assert second.outputs[0].lost == STOPPED
 
 
 def test_a_host_that_never_greets_holds_nobody_who_stops() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        host = SshHost("127.0.0.1", port=silent.getsockname()[1], config_file=Path("/dev/null"))
+        port = silent.getsockname()[1]
+        host = SshHost("127.0.0.1", port=port, config_file=Path("/dev/null"), connect_s=300)
         asking = Asking(host, QUICK)
         time.sleep(0.5)
         host.close()
-        assert asking.end() < AT_ONCE_S
+        asking.end()
         assert asking.outputs[0].lost == STOPPED
 
 

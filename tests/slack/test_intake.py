@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -67,14 +68,15 @@ def test_it_is_in_the_store_before_slack_has_the_ack(tmp_path: Path) -> None:
 
 def test_a_desk_that_takes_long_holds_no_ack(tmp_path: Path) -> None:
     async def scene(slack: Workspace, bot: Reception) -> None:
-        bot.desk.hear = lambda message, incoming: time.sleep(1.5)  # type: ignore[method-assign]
+        over = threading.Event()
+        bot.desk.hear = lambda message, incoming: over.wait(90)  # type: ignore[assignment, method-assign]
         for number in range(20):
             slack.mention(f"why is CT129 slow? {number}")
-        await slack.until(lambda: all(d.acked for d in slack.record.deliveries), 10)
-        assert slack.record.ack_ms()[-1] < 1400
+        await slack.until(lambda: all(d.acked for d in slack.record.deliveries))
+        over.set()
         assert all(len(d.tries) == 1 for d in slack.record.deliveries)
 
-    play(tmp_path, scene, rates=False)
+    play(tmp_path, scene, rates=False, ack_s=60.0)
 
 
 def test_a_database_that_does_not_answer_is_told_once_and_slack_sends_it_again(
@@ -91,8 +93,8 @@ def test_a_database_that_does_not_answer_is_told_once_and_slack_sends_it_again(
 
         bot.store.inbox.receive = failing  # type: ignore[method-assign]
         asked = slack.mention("why is CT129 slow?")
-        await slack.until(lambda: bot.desk.heard, 10)
-        await slack.until(lambda: all(d.acked for d in slack.record.deliveries), 10)
+        await slack.until(lambda: bot.desk.heard)
+        await slack.until(lambda: all(d.acked for d in slack.record.deliveries))
         assert bot.desk.texts() == ["why is CT129 slow?"]
         seen = slack.ephemeral("gpu", "sam")
         assert 1 <= len(seen) <= 2  # one for each of its two events, at most
@@ -242,7 +244,7 @@ def test_while_it_ends_nothing_is_acknowledged_so_that_it_comes_again(tmp_path: 
         await asyncio.sleep(0.3)
         assert not slack.record.events("app_mention")[0].acked
         bot.intake.closing = False
-        await slack.until(lambda: bot.desk.heard, 10)
+        await slack.until(lambda: bot.desk.heard)
         assert len(bot.desk.heard) == 1
 
     play(tmp_path, scene, ack_s=0.4, retry_after_s=(0.0, 0.2, 0.2))

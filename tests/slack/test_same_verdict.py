@@ -31,7 +31,7 @@ def bot(tmp_path_factory: pytest.TempPathFactory, lab: Lab) -> Iterator[BotProce
 
 def verdict_in(slack: FakeSlack, asked: Message) -> str:
     """Return the first block of the verdict card: its headline."""
-    slack.until(lambda: kinds(slack, asked)["verdict"], 60)
+    slack.until(lambda: kinds(slack, asked)["verdict"])
     card = next(m for m in slack.replies(asked.channel, asked.ts) if ":verdict" in marks(m))
     return " ".join(text_of(card.blocks[:2]).split())
 

@@ -49,7 +49,7 @@ def test_all_of_it_is_looked_after_and_a_failure_is_told_and_tried_again(
     async def story() -> None:
         tender: Any = tending.tend(of_store, of_jobs, all_of_it, all_of_it)  # type: ignore[arg-type]
         task = asyncio.create_task(tender)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while len(tidied) < 2:
                 await asyncio.sleep(0.01)
         task.cancel()

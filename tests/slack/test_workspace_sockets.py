@@ -133,7 +133,7 @@ def test_an_event_in_flight_on_a_dropped_socket_comes_again_over_another() -> No
                 lambda: (delivery.tries and delivery.tries[0].failed) or delivery.acked
             )
             slack.faults.over()
-            await slack.until(lambda: delivery.done, 10)
+            await slack.until(lambda: delivery.done)
             assert delivery.acked
             assert len(delivery.tries) == 2
             assert delivery.tries[0].failed == "socket_gone"

@@ -30,7 +30,7 @@ def test_writers_go_in_the_order_of_asking_and_the_urgent_go_first() -> None:
             while len(turn._urgent) + len(turn._others) < len(threads):
                 time.sleep(0.001)
     for thread in threads:
-        thread.join(5)
+        thread.join(60)
     assert order == ["ack 1", "ack 2", "a", "b", "c"]
 
 
@@ -53,6 +53,6 @@ def test_only_one_is_inside_and_a_fault_gives_the_turn_on() -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(20)
+        thread.join(60)
         assert not thread.is_alive()
     assert most == [1]

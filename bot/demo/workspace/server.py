@@ -188,7 +188,7 @@ class Workspace(Interactions):
         for listener in self._listeners:
             listener()
 
-    async def until(self, so: Callable[[], Any], within_s: float = 5.0) -> Any:
+    async def until(self, so: Callable[[], Any], within_s: float = 60.0) -> Any:
         """Wait for `so()` to be true and give what it gave; TimeoutError when it is not in time."""
         ends_at = time.monotonic() + within_s
         while not (found := so()):
@@ -197,6 +197,6 @@ class Workspace(Interactions):
             await asyncio.sleep(0.01)
         return found
 
-    async def connected(self, within_s: float = 10.0) -> None:
+    async def connected(self, within_s: float = 60.0) -> None:
         """Wait for the app's socket."""
         await self.until(lambda: self.sockets.pick() is not None, within_s)
