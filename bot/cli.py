@@ -38,6 +38,11 @@ CaseFile = Annotated[
 AskedHost = Annotated[
     str, typer.Argument(metavar="HOST[:PORT]", help="A name of hosts.toml, or one that ssh knows.")
 ]
+OneOfTwo = Annotated[str, typer.Argument(help="HOST[:PORT], a case file, a folder, or FILE,FILE.")]
+OfTheServer = Annotated[
+    int | None,
+    typer.Option("--port", metavar="N", min=1, max=65535, help="Of the server on both hosts."),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, not the story.")]
 Save = Annotated[
     Path | None, typer.Option("--save", metavar="FILE", help="Keep the looks as a case file.")
@@ -118,11 +123,11 @@ def diagnose(
     Each file is recognised by its content, never by its name; gzip, docker, kubectl and journal
     wrappers are taken off.
     """
-    from bot import commands
+    from bot import commands, given
 
     if question is not None and question_file is not None:
         raise typer.BadParameter("give --question or --question-file, not both")
-    asked = commands.text_of(question_file).strip() if question_file else question or ""
+    asked = given.text_of(question_file).strip() if question_file else question or ""
     commands.diagnose(files, asked, save, as_json=as_json, explained=explain)
 
 
@@ -137,6 +142,25 @@ def replay(
     from bot import commands
 
     commands.replay(case, question, as_json=as_json, explained=explain)
+
+
+@app.command(short_help="Set two hosts, cases or sets of files side by side.")
+def compare(
+    a: OneOfTwo,
+    b: OneOfTwo,
+    question: AskedText = None,
+    port: OfTheServer = None,
+    as_json: AsJson = False,
+) -> None:
+    """Compare two servers: who is faster, what differs, ranked by what it costs, and what that explains.
+
+    A and B are each a host (as hosts.toml or ssh names it, with :PORT where it has several
+    servers), a case file, a folder of files, or files joined by commas. Hosts are asked at the
+    same time, read-only. A host of hosts.toml goes before a file of that name; ./NAME is the file.
+    """
+    from bot import commands
+
+    commands.compare((a, b), question or "", port, as_json=as_json)
 
 
 @app.command(short_help="Keep all answers of a host in one file.")

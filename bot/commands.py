@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 from bot import settings, telling
 from bot.demo import shipped
+from bot.given import text_of
 from bot.investigate import Judged, conclude, investigate
 from bot.narrator import Explanation
 from bot.planner import Planner, Playbook
 from bot.question import Question
+from bot.question.comparing import comparing
 from bot.reach import chosen, parted, reach
 from tools.case import Case
 from tools.errors import HostError, ToolsError
 from tools.evidence import read_back
 from tools.hosts.files import read_texts
-from tools.hosts.files.bounded import read_bounded
 from tools.hosts.local import LocalHost
 from tools.probes import PROBES
 from tools.rules import RULES
@@ -27,13 +28,14 @@ from tools.rules import RULES
 if TYPE_CHECKING:
     from bot.agent.agent import Agent
 
-CASE_BYTES = 256 << 20  # of all answers of a host together
-
 
 def ask(text: str, host: str | None, save: Path | None, *, as_json: bool) -> None:
     """Investigate the host that a text names; raise HostError if it answers nothing."""
     known = settings.load()
     question = Question.of(text, known.hosts)
+    if host is None and (pair := comparing(text, known.hosts)):
+        _ask_both(pair, question, save, as_json=as_json)
+        return
     name, port = parted(chosen(question.hosts, host, known))
     question = replace(question, port=port or question.port)
     agent = _agent(known, name, question)
@@ -73,6 +75,13 @@ def replay(path: Path, text: str | None, *, as_json: bool, explained: bool | Non
     """Judge a case file again; `explained` by a model or not (None: if one is configured)."""
     case = Case.load(text_of(path), name=str(path))
     _tell_case(case, text, as_json=as_json, explained=explained)
+
+
+def compare(names: tuple[str, str], text: str, port: int | None, *, as_json: bool) -> None:
+    """Set two hosts, cases or sets of files side by side; raise HostError if one answers nothing."""
+    from bot import comparing
+
+    comparing.run(names, text, port, as_json=as_json)
 
 
 def demo(*, as_json: bool) -> None:
@@ -121,12 +130,14 @@ def bot(http: str | None) -> None:
     serve(http)
 
 
-def text_of(path: Path) -> str:
-    """Return the text of a file; raise ToolsError with what is wrong with it."""
-    found = read_bounded(path, CASE_BYTES)
-    if found.note:
-        raise ToolsError(f"{path} is too large or not whole. {found.note}")
-    return found.data.decode("utf-8", "replace")
+def _ask_both(
+    pair: tuple[str, str], question: Question, save: Path | None, *, as_json: bool
+) -> None:
+    if save:
+        raise ToolsError(
+            "--save keeps the looks of one host; keep each with capture, then compare."
+        )
+    compare(pair, question.text, question.port, as_json=as_json)
 
 
 def _agent(known: settings.Settings, host: str, question: Question) -> Agent | None:

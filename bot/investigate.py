@@ -17,6 +17,7 @@ from tools.known import Known
 from tools.physics.headroom import headroom
 from tools.probes import PROBES
 from tools.rules import RULES
+from tools.side_by_side import side_by_side
 from tools.verdict import Verdict, judge
 
 ROUNDS = 12  # of the playbook two or three, and of a model as many as it has turns
@@ -121,8 +122,12 @@ def _lost(looks: Sequence[Evidence]) -> Iterator[Noted]:
 def conclude(question: Question, looks: Sequence[Evidence]) -> Judged:
     """Judge what is known, for this question; rates that the person claims are a look like any other."""
     evidence = [*looks, *_claim(question, len(looks) + 1)]
+    if together := side_by_side(looks):
+        evidence.append(
+            Evidence(f"E{len(evidence) + 1}", None, "the benchmarks side by side", None, together)
+        )
     known = Known(evidence)
-    measured = headroom(known.get, claimed_tok_s=question.before_tok_s)
+    measured = headroom(known.of_serving().get, claimed_tok_s=question.before_tok_s)
     verdict = judge(evidence, RULES, PROBES, question.interest, measured)
     return Judged(Deployment.of(known), tuple(evidence), verdict)
 

@@ -37,10 +37,19 @@ def report(
             "ruled_out": [_ruled_out(one) for one in verdict.ruled_out],
             "unchecked": [_unchecked(one) for one in verdict.unchecked],
             "next_test": verdict.next_test,
+            "claims": [
+                {
+                    "about": one.about,
+                    "holds": one.holds,
+                    "text": one.text,
+                    "evidence": list(one.evidence),
+                }
+                for one in verdict.answers
+            ],
             "asides": [_cause(one) for one in (*verdict.asides, *open_findings)],
             "headroom": verdict.headroom.as_json() if verdict.headroom else None,
         },
-        "evidence": [_look(one) for one in evidence],
+        "evidence": [look(one) for one in evidence],
         **(_explained(explanation) if explanation else {}),
     }
 
@@ -88,7 +97,8 @@ def _unchecked(one: Unchecked) -> dict[str, Any]:
     return {"id": one.rule.cause.id, "why": one.why, "how": one.how}
 
 
-def _look(one: Evidence) -> dict[str, Any]:
+def look(one: Evidence) -> dict[str, Any]:
+    """Return one look as plain data: what was asked, the trouble with it, how its answer begins."""
     text = one.output.stdout if one.output else ""
     return {
         "id": one.id,

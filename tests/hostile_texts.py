@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -139,6 +139,21 @@ HALF_SECRETS = _of(
 
 # Slack takes 40,000 characters, and a message is read before it is acknowledged.
 MESSAGES = _of(40_000, "*a ", "_a ", "~ *", "<a|", "```a", "&lt;", "> ", "pass=", "a@")
+
+
+MOST_TIMES = 40.0  # of a text, that reading it may take in memory
+
+
+def big_line(answers: Sequence[str], size: int) -> str:
+    """Return one line: an answer's longest, as if the program had never ended it."""
+    line = max((line for text in answers for line in text.splitlines()), key=len) + " "
+    return (line * (size // len(line) + 1))[:size]
+
+
+def big_lines(answers: Sequence[str], size: int) -> str:
+    """Return the longest answer again and again."""
+    text = max(answers, key=len) + "\n"
+    return (text * (size // len(text) + 1))[:size]
 
 
 Read = Callable[[str], object]

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from tools.engine import Launch, Metrics, ServerLog
 from tools.errors import Undecided
 from tools.knowledge import Category
 from tools.known import Known
 from tools.probe import Facts, Probe, facts_of
-from tools.rule import Cleared, Finding, Need, Rule
+from tools.rule import Aspect, Cleared, Effect, Finding, Need, Rule
+from tools.vllm.dialect import in_words_of_vllm, steps_for_vllm
 
 _FAULTS = ("hardware", "config", "software_bug", "workload")
 
@@ -43,6 +45,16 @@ class Confirmed:
         """Say whether it is true and costs nothing."""
         return self.finding.benign or self.category == "no_fault"
 
+    def costing_nothing(self, test: RuledOut) -> Confirmed:
+        """Return this as an oddity: true, and a test of what it would slow shows no difference."""
+        finding = self.finding
+        if self.rule.cause.stops or (finding.slows and not finding.slows & test.tested):
+            return self
+        said = f"{finding.statement.rstrip('.')}. It costs nothing here: {test.why}."
+        ids = tuple(dict.fromkeys((*self.evidence, *test.evidence)))
+        idle = replace(finding, statement=said, benign=True, effect=Effect())
+        return Confirmed(self.rule, ids, idle)
+
 
 @dataclass(frozen=True)
 class RuledOut:
@@ -51,12 +63,13 @@ class RuledOut:
     rule: Rule
     evidence: tuple[str, ...]
     why: str = ""  # the rule's own words, if it has any
+    tested: frozenset[Aspect] = frozenset()  # what a test without effect measured
 
     def and_also(self, other: RuledOut) -> RuledOut:
         """Return this with what another rule about the same cause says."""
         ids = sorted({*self.evidence, *other.evidence}, key=lambda one: int(one[1:]))
         whys = dict.fromkeys(why for why in (self.why, other.why) if why)
-        return RuledOut(self.rule, tuple(ids), "; ".join(whys))
+        return RuledOut(self.rule, tuple(ids), "; ".join(whys), self.tested | other.tested)
 
 
 @dataclass(frozen=True)
@@ -81,13 +94,28 @@ def judge_each(
 ) -> list[Judgement]:
     """Judge every rule; of several rules about one cause the one that says most stands."""
     best: dict[str, Judgement] = {}
+    serving = known.of_serving()
     for rule in rules:
-        now, before = judge_one(rule, known, probes), best.get(rule.cause.id)
-        if isinstance(now, RuledOut) and isinstance(before, RuledOut):
-            best[rule.cause.id] = before.and_also(now)
-        elif before is None or _says(now) > _says(before):
-            best[rule.cause.id] = now
+        now = judge_one(rule, known if rule.cause.stops else serving, probes)
+        before = best.get(rule.cause.id)
+        if before is not None or not _silent(now):
+            best[rule.cause.id] = _both(before, now) if before else now
     return list(best.values())
+
+
+def _both(before: Judgement, now: Judgement) -> Judgement:
+    """Join two judgements of one cause; what a test measured weighs more than what facts suggest."""
+    if isinstance(now, RuledOut):
+        if isinstance(before, RuledOut):
+            return before.and_also(now)
+        if now.tested:
+            return before.costing_nothing(now) if isinstance(before, Confirmed) else now
+    return now if _says(now) > _says(before) else before
+
+
+def _silent(one: Judgement) -> bool:
+    """Say whether a rule has no opinion: the facts are there, and are not about it."""
+    return isinstance(one, Unchecked) and not one.why
 
 
 def judge_one(rule: Rule, known: Known, probes: Mapping[str, type[Probe[Any]]]) -> Judgement:
@@ -101,7 +129,8 @@ def judge_one(rule: Rule, known: Known, probes: Mapping[str, type[Probe[Any]]]) 
     try:
         outcome = rule.judge(**given)
     except Undecided as why:
-        return Unchecked(rule, known.cited(used), why.why, why.settle, why.suspicion)
+        how = in_words_of_vllm(why.settle) if _of_vllm(known) else why.settle
+        return Unchecked(rule, known.cited(used), why.why, how, why.suspicion)
     except Exception as why:  # noqa: BLE001 - facts that no rule foresaw must not end the others
         fell = f"{FELL} ({type(why).__name__}), which is a fault to report"
         return Unchecked(rule, known.cited(used), fell, "")
@@ -109,8 +138,27 @@ def judge_one(rule: Rule, known: Known, probes: Mapping[str, type[Probe[Any]]]) 
         return RuledOut(rule, known.cited(used))
     cited = known.cited(outcome.shown_by or used)
     if isinstance(outcome, Cleared):
-        return RuledOut(rule, cited, outcome.why)
-    return Confirmed(rule, cited, outcome)
+        return RuledOut(rule, cited, outcome.why, outcome.tested)
+    return Confirmed(rule, cited, _for_vllm(rule, outcome) if _of_vllm(known) else outcome)
+
+
+def _of_vllm(known: Known) -> bool:
+    """Say whether the server is vLLM, as its launch, its log or its metrics tell, in this order."""
+    told = (known.get(Launch), known.get(ServerLog), known.get(Metrics))
+    engines = [facts.engine for facts in told if facts is not None and facts.engine]
+    return engines[:1] == ["vllm"]
+
+
+def _for_vllm(rule: Rule, finding: Finding) -> Finding:
+    """Return a finding whose words and steps are those of vLLM."""
+    cause = rule.cause
+    return replace(
+        finding,
+        statement=in_words_of_vllm(finding.statement),
+        remedy=steps_for_vllm(finding.remedy or cause.remedy),
+        risk=in_words_of_vllm(finding.risk or cause.risk),
+        verify=in_words_of_vllm(finding.verify or cause.verify),
+    )
 
 
 def _of_two_machines(rule: Rule, mixed: str) -> Unchecked:
@@ -151,5 +199,5 @@ def _says(one: Judgement) -> tuple[int, float]:
     if isinstance(one, Confirmed):
         return 3, one.finding.confidence * (0.5 if one.benign else 1.0)
     if isinstance(one, Unchecked):
-        return (0, 0.0) if one.missing else (2, one.suspicion)
+        return (0, 0.0) if one.missing or _silent(one) else (2, one.suspicion)
     return 1, 1.0 if one.why else 0.0

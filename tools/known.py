@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from typing import TypeVar, cast
 
+from tools.engine import ServerLog
 from tools.evidence import Evidence
 from tools.probe import Facts, facts_of
 from tools.rule import Shown, Where
@@ -33,6 +35,29 @@ class Known:
     def get(self, kind: type[F]) -> F | None:
         """Return the facts of a type, or None if no look gave any."""
         return cast("F | None", self._facts.get(kind))
+
+    def of_serving(self) -> Known:
+        """Return the same with the newest run that served, where a later start never became ready.
+
+        What slows a server is seen while it serves; what stops it, in its last start.
+        """
+        log = self.get(ServerLog)
+        if log is None or log.served is None:
+            return self
+        serving = copy(self)
+        serving._facts = {**self._facts, ServerLog: log.served}
+        return serving
+
+    @property
+    def run_judged(self) -> str:
+        """Say which run is meant where it is not the last one; empty otherwise."""
+        log = self.get(ServerLog)
+        if log is None or log.served is None:
+            return ""
+        run = log.served
+        when = f" from {run.first_line_at} to {run.last_line_at}" if run.last_line_at else ""
+        since = f", at {log.first_line_at}," if log.first_line_at else ""
+        return f"The last start{since} never became ready. Of the run{when}, the last that served: "
 
     def cited(self, shown: Sequence[Shown]) -> tuple[str, ...]:
         """Return the ids of the looks that show something; all of a type, unless some are named."""

@@ -73,11 +73,14 @@ class Finding:
 class Cleared:
     """A hypothesis that the facts exclude, with what excludes it in a few words.
 
-    `why` completes "not the cause: ..." ("P2P works between all pairs and NCCL uses it").
+    `why` completes "not the cause: ..." ("P2P works between all pairs and NCCL uses it"). `tested`
+    are the aspects of serving that somebody measured with and without it, and found the same: that
+    weighs more than what facts suggest.
     """
 
     why: str
     shown_by: tuple[Shown, ...] = ()
+    tested: frozenset[Aspect] = frozenset()
 
 
 Outcome = Finding | Cleared | None

@@ -134,7 +134,7 @@ class Desk:
 
     def _refusal(self, place: Place, meant: Wish, thread: Thread) -> str | None:
         """Ask the inventory, before the transaction: the workspace may have to be asked as well."""
-        hosts = set(meant.hosts if meant.act in ("look", "again") else ())
+        hosts = set(meant.hosts if meant.act in ("look", "compare", "again") else ())
         if meant.act in ("followup", "files"):
             named = Question.of(meant.text, self._settings.hosts).hosts
             hosts |= thread.means | set(named)
@@ -157,8 +157,9 @@ class Desk:
     def _decide(self, message: Message, meant: Wish, place: Place, thread: Thread) -> Sequence[Run]:
         asked = Asked(place, message.key, meant.text, message.model_dump_json(), meant.port)
         match meant.act:
-            case "look":
-                return self._intake.hosts(replace(asked, strange=meant.strange), meant.hosts)
+            case "look" | "compare":
+                strange = replace(asked, strange=meant.strange)
+                return self._intake.hosts(strange, meant.hosts, compared=meant.act == "compare")
             case "again":
                 return self._presses.again(asked, thread, meant.hosts[0])
             case "followup" if meant.intent:

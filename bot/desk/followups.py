@@ -12,6 +12,7 @@ from bot.followup import Intent
 from bot.question import Question
 from bot.settings import Settings
 from bot.store import Run, Store
+from bot.work.pairs import key_of
 
 
 class FollowupsIn:
@@ -26,6 +27,9 @@ class FollowupsIn:
         named = Question.of(asked.text, self._settings.hosts).hosts
         of_named = thread.about_one_of(named) if meant.kind != "compare" else None
         about = of_named or thread.about
+        if meant.between and (about := thread.about_one_of(meant.between) or about):
+            other = next(one for one in meant.between if one.lower() != (about.host or "").lower())
+            return self._compare(replace(asked, about=about.id), other, about)
         if meant.kind == "compare" and meant.host and about:
             return self._compare(replace(asked, about=about.id), meant.host, about)
         looking = thread.looking
@@ -39,7 +43,7 @@ class FollowupsIn:
         name = names.get(other.lower(), other)
         if self._store.runs.last_of(name) is not None:
             return self._intake.followup(asked, about.host, None)
-        first = replace(asked, key=f"{asked.key}#{name}", about=None)
+        first = replace(asked, key=key_of(asked.key, name), about=None)
         runs = self._intake.hosts(first, [name])
         waits_for = self._store.runs.open_on(name)
         return [*runs, *self._intake.followup(asked, about.host, waits_for, told=True)]

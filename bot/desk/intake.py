@@ -11,6 +11,7 @@ from bot.question import Question
 from bot.settings import Settings
 from bot.store import Run, Store
 from bot.store.run import RunKind, RunState
+from bot.work.pairs import key_of
 
 HOUR_S = 3600.0
 Names = Callable[[str], str]
@@ -50,8 +51,8 @@ class Intake:
         self._store, self._settings = store, settings
         self._books, self._names, self._now = books, names, now
 
-    def hosts(self, asked: Asked, hosts: Sequence[str]) -> list[Run]:
-        """Accept a question about hosts: one run for each."""
+    def hosts(self, asked: Asked, hosts: Sequence[str], *, compared: bool = False) -> list[Run]:
+        """Accept a question about hosts: one run for each, and what compares the two where that is asked."""
         if len(hosts) > MOST_HOSTS:
             self._books.say(asked.place, asked.key, words.too_many(hosts, MOST_HOSTS))
             return []
@@ -60,10 +61,19 @@ class Intake:
             return []
         several = len(hosts) > 1
         keyed = [
-            (replace(asked, key=f"{asked.key}#{host}") if several else asked, host)
+            (replace(asked, key=key_of(asked.key, host)) if several else asked, host)
             for host in hosts
         ]
-        return [run for one, host in keyed if (run := self._host(one, host))]
+        runs = [run for one, host in keyed if (run := self._host(one, host))]
+        if compared and (first := self._store.runs.by_key(keyed[0][0].key)):
+            self._compare(asked, first)
+        return runs
+
+    def _compare(self, asked: Asked, first: Run) -> None:
+        """Accept what tells how two hosts differ, once both were looked at."""
+        waits_for = self._store.runs.get(first.joins) if first.joins else first
+        run = self._add(replace(asked, about=first.id), "followup", first.host, joins=waits_for)
+        self._note(asked, "compare", run)
 
     def files(self, asked: Asked, count: int) -> list[Run]:
         """Accept files and pasted texts."""

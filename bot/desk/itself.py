@@ -31,6 +31,7 @@ def help_parts(hosts: Sequence[str]) -> tuple[Line, ...]:
     return (
         Line("lead", "I find out why an LLM server is slow, and prove it."),
         Line("item", f"Ask in your own words: “why is {first} slow?”, “{first} does 55 tok/s, it was 70”."),
+        Line("item", "Name two to compare them: “why is gpu-2 faster than gpu-1?”"),
         Line("item", "Give me files or paste a log: “what is wrong with this log?”"),
         Line(
             "item",

@@ -8,6 +8,7 @@ from bot.desk import words
 from bot.desk.books import Books, Place
 from bot.store import Run, Store
 from bot.work import told
+from bot.work.pairs import awaited
 
 _NOT_BEGUN = "Stopped before I had begun."
 _NO_LONGER = "Stopped: I wait no longer, and tell no verdict here."
@@ -48,9 +49,12 @@ class Stopping:
         heir = next((one for one in joined if one.kind != "followup"), None)
         for one in joined:
             keeps = heir is not None and one is not heir
-            self._store.runs.rejoin(one.id, heir.id if heir and keeps else None)
+            still = awaited(self._store, one) if heir is None else None
+            waits_for = heir if heir and keeps else still
+            self._store.runs.rejoin(one.id, waits_for.id if waits_for else None)
         freed = [heir] if heir else joined
-        return [now for one in freed if (now := self._store.runs.get(one.id))]
+        now = [self._store.runs.get(one.id) for one in freed]
+        return [one for one in now if one and one.state == "waiting"]
 
 
 def stop_by_button(

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from bot.store import Run
+from bot.work.pairs import asked_by
 
 WHICH = "which host?"  # the headline of a question that named no host
 
@@ -39,9 +40,10 @@ class Thread:
 
     @property
     def about(self) -> Run | None:
-        """Return the newest verdict, which a follow-up means."""
-        asides = self._asides()
-        return next((run for run in self._judged() if run.id not in asides), None)
+        """Return the newest verdict, which a follow-up means; of a mere comparison the host named first."""
+        asides, judged = self._asides(), list(self._judged())
+        own = next((run for run in judged if run.id not in asides), None)
+        return own or next(reversed(judged), None)
 
     def about_one_of(self, hosts: Collection[str]) -> Run | None:
         """Return the newest verdict on one of these hosts, for a follow-up that names it."""
@@ -55,7 +57,7 @@ class Thread:
         """Return looks at another host that were taken only to compare with it: talk stays where it was."""
         asking = {run.key for run in self.runs if run.kind == "followup"}
         return frozenset(
-            run.id for run in self.runs if run.kind == "host" and run.key.split("#")[0] in asking
+            run.id for run in self.runs if run.kind == "host" and asked_by(run) in asking
         )
 
     @property

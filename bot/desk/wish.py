@@ -14,11 +14,12 @@ from bot.followup import Intent, intent
 from bot.followup.rejudge import on_the_verdict
 from bot.message import Message
 from bot.question import Question
+from bot.question.comparing import comparing
 from bot.question.names import strangers
 
 Act = Literal[
     "silent", "hello", "help", "hosts", "stop", "thanks",
-    "look", "again", "which", "unknown", "files", "followup", "aside",
+    "look", "compare", "again", "which", "unknown", "files", "followup", "aside",
 ]  # fmt: skip
 
 _A_NAME_WORDS = 4  # of an answer to "which host?"
@@ -51,7 +52,7 @@ def wish(message: Message, thread: Thread, hosts: Collection[str]) -> Wish:
         found = _told_late(text, thread.unnamed.text, hosts)
         if found.act == "look":
             return found
-    return _followup(text, thread, hosts) or _look(text, thread, hosts)
+    return _followup(text, thread, hosts) or _compare(text, hosts) or _look(text, thread, hosts)
 
 
 def _overheard(message: Message, text: str, thread: Thread, hosts: Collection[str]) -> Wish:
@@ -116,12 +117,23 @@ def _elsewhere(text: str, meant: Intent, thread: Thread, hosts: Collection[str])
 
 
 def _meant(meant: Intent, text: str, thread: Thread, hosts: Collection[str]) -> Wish:
+    if (
+        meant.between
+        and thread.about_one_of(meant.between) is None
+        and (both := _compare(text, hosts))
+    ):
+        return both
     if meant.kind == "thanks" or (meant.kind == "help" and not thread.about):
         return Wish(meant.kind, text)
     if meant.kind == "again" and thread.host:
         named = Question.of(text, hosts).hosts[:1]
         return Wish("again", text, named or (thread.host,), intent=meant)
     return Wish("followup", text, intent=meant)
+
+
+def _compare(text: str, hosts: Collection[str]) -> Wish | None:
+    pair = comparing(text, hosts) if hosts else None
+    return Wish("compare", text, pair, Question.of(text, hosts).port) if pair else None
 
 
 def _look(text: str, thread: Thread, hosts: Collection[str]) -> Wish:

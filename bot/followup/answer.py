@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from bot.followup.compare import compare
+from bot.followup.compare import side_by_side
 from bot.followup.evidence import evidence
 from bot.followup.gpu import gpu
 from bot.followup.grep import grep
@@ -73,7 +73,8 @@ def answer(
     if intent.kind == "log_lines":
         return _lines(end)
     if intent.kind in ("compare", "again"):
-        return Answer(tuple(compare(end, other, names, again=intent.kind == "again")))
+        again = intent.kind == "again"
+        return Answer(tuple(side_by_side(end, other, names, asked, again=again)))
     if intent.kind == "rejudge":
         return Answer(tuple(rejudge(question, end, asked or intent.text, looked_at)))
     return Answer(tuple(_TELLERS[intent.kind](intent, end)))

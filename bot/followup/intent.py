@@ -12,6 +12,7 @@ from bot.followup.chinese import said_in_english
 from bot.followup.forms import FORMS
 from bot.followup.sentence import asking, thanks
 from bot.followup.suspect import flag, suspects, topical
+from bot.question.comparing import comparing
 from bot.question.names import hosts as hosts_in
 
 Kind = Literal[
@@ -26,7 +27,8 @@ class Intent:
 
     `text` is the flag of "who_set", the needle of "grep", the words of "why_not" and "evidence", the
     change of "what_if", and the whole question of "rejudge". `host` is the other one of "compare";
-    without it the earlier run of the same host is meant. `plain` asks "why" in simple words.
+    without it the earlier run of the same host is meant; `between` are both, where two are named.
+    `plain` asks "why" in simple words.
     """
 
     kind: Kind
@@ -36,6 +38,7 @@ class Intent:
     looks: tuple[str, ...] = ()
     text: str = ""
     plain: bool = False
+    between: tuple[str, str] | None = None
 
     @classmethod
     def rejudging(cls, text: str) -> Intent:
@@ -49,6 +52,8 @@ def intent(text: str, hosts: Collection[str] = (), *, addressed: bool = False) -
     `hosts` are those that are known. A message that is `addressed` to us for certain may name what
     no rule knows ("why not the moon?"); one that only stands in the thread must be about the case.
     """
+    if addressed and (pair := comparing(text, hosts)):
+        return Intent("compare", host=pair[1], between=pair)
     text = said_in_english(text)
     if thanks(text):
         return Intent("thanks")

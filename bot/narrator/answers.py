@@ -7,35 +7,11 @@ from collections.abc import Iterator, Sequence
 from bot.narrator.line import Line
 from bot.narrator.wording import raised, spaced
 from tools.judgement import RuledOut
+from tools.knowledge.topics import TOPICS
 from tools.verdict import Interest
 
-TOPICS = {
-    "cuda_graph_disabled": "CUDA graphs",
-    "piecewise_graph_off": "Prefill graphs",
-    "prefix_cache_off": "Prefix cache",
-    "custom_allreduce_off": "All-reduce",
-    "pcie": "PCIe",
-    "p2p": "Peer access",
-    "nvlink": "NVLink",
-    "nccl": "NCCL",
-    "power": "Power",
-    "thermal": "Heat",
-    "host_cpu": "CPU",
-    "numa": "NUMA",
-    "speculative": "Speculation",
-    "attention": "Attention",
-    "kernel": "Kernels",
-    "compute": "Arithmetic",
-    "memory": "GPU memory",
-    "gpu": "Sharing",
-    "client": "Client",
-    "measurement": "Measurement",
-    "host_mem": "Host memory",
-    "storage": "Disks",
-    "driver": "Driver",
-    "engine": "The engine",
-    "virtualization": "Guest",
-}
+__all__ = ["TOPICS", "not_the_cause"]
+
 _OF_A_TOPIC = 3
 _OTHERS_SHOWN = 4
 

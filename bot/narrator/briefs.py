@@ -7,6 +7,7 @@ from collections import Counter
 from functools import singledispatch
 from statistics import median
 
+from bot.narrator.host_brief import rarely_told
 from bot.narrator.links import hops_of, links_of
 from bot.narrator.wording import joined, some, span
 from tools.engine import (
@@ -19,6 +20,7 @@ from tools.engine import (
     ServerInfo,
     ServerLog,
     SourceLines,
+    Trials,
 )
 from tools.linux.kernel import KernelLog
 from tools.linux.machine import Machine, Processes
@@ -49,6 +51,16 @@ def _(facts: Launch) -> str:
     ]
     beside = f"; beside it {some(list(facts.others))} (HOST:PORT chooses)" if facts.others else ""
     return joined(parts) + beside
+
+
+@brief.register
+def _(facts: Trials) -> str:
+    runs = [arm.label for trial in facts.trials for arm in trial.arms]
+    together = len(facts.together)
+    return joined([
+        f"{len(runs)} runs: {some(list(dict.fromkeys(runs)))}" if runs else "",
+        f"{together} copies, alone or at once" if together else "",
+    ])  # fmt: skip
 
 
 @brief.register
@@ -147,6 +159,7 @@ def _(facts: Machine) -> str:
         facts.virt if facts.virt and facts.virt != "none" else "",
         f"on {facts.guest_of}" if facts.guest_of else "",
         f"shared memory {facts.shm_total_mib:.0f} MiB" if facts.shm_total_mib else "",
+        *(() if facts.cpu_model or facts.cpus else rarely_told(facts)),
     ])  # fmt: skip
 
 
@@ -155,7 +168,12 @@ def _(facts: Processes) -> str:
     busiest = sorted(
         (row for row in facts.rows if row.cpu_pct), key=lambda row: -(row.cpu_pct or 0)
     )
-    return some([f"{row.name or row.pid} {row.cpu_pct:.0f} %" for row in busiest])
+    stacks = len(facts.stacks)
+    of = len({one.pid for one in facts.stacks})
+    return joined([
+        some([f"{row.name or row.pid} {row.cpu_pct:.0f} %" for row in busiest]),
+        f"the calls of {stacks} threads in {of} process{'es' if of > 1 else ''}" if stacks else "",
+    ])  # fmt: skip
 
 
 @brief.register
@@ -214,14 +232,18 @@ def _(facts: AllReduceTest) -> str:
         f"{facts.gpus} GPUs" if facts.gpus else "",
         f"up to {best:.1f} GB/s on the bus" if best else "",
         f"{facts.wrong} values wrong" if facts.wrong else "",
-        "it did not finish" if facts.finished is False else "",
+        (f"it ended with {facts.error}" if facts.error else "it did not finish")
+        if facts.finished is False
+        else "",
     ])  # fmt: skip
 
 
 @brief.register
 def _(facts: Benchmark) -> str:
     return joined([
-        f"{facts.output_tok_s:g} tok/s out" if facts.output_tok_s else "",
+        facts.rate,
         f"mean TTFT {facts.ttft_mean_ms:g} ms" if facts.ttft_mean_ms else "",
         f"P99 ITL {facts.itl_p99_ms:g} ms" if facts.itl_p99_ms else "",
+        f"RDMA {facts.rdma_gbit_s:g} Gbit/s" if facts.rdma_gbit_s else "",
+        f"TCP {facts.tcp_gbit_s:g} Gbit/s" if facts.tcp_gbit_s else "",
     ])  # fmt: skip

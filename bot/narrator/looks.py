@@ -9,8 +9,9 @@ from bot.narrator.briefs import brief
 from bot.narrator.line import Line
 from bot.narrator.wording import lowered, raised
 from bot.question import Question
-from tools.engine import Claim
+from tools.engine import Claim, Trials
 from tools.evidence import AnyProbe, Evidence
+from tools.hosts.files.forms import READ_AS
 from tools.hosts.files.found import UNKNOWN
 from tools.rule import Aspect
 
@@ -77,7 +78,12 @@ def look(seen: Evidence, before: Collection[str] = (), *, of_file: bool = False)
         yield Line("look", "What you say yourself", (seen.id,))
         yield Line("said", _claimed(seen.facts))
         return
-    name = title(seen.probe)
+    if seen.probe is None and isinstance(seen.facts, Trials):
+        yield Line("look", raised(seen.source), (seen.id,))
+        yield Line("said", brief(seen.facts))
+        return
+    judged = seen.probe or not seen.trouble.startswith(READ_AS)
+    name = title(seen.probe) if judged else "Of a form that no rule decides by"
     if of_file or not seen.probe:
         source = "standard input" if seen.source == _STDIN else seen.source
         name = f"{source}: {lowered(name)}"

@@ -10,11 +10,12 @@ from bot.narrator.explained import Explanation, explained, supposed
 from bot.narrator.line import Line, Part
 from bot.narrator.measured import measured, percent
 from bot.narrator.unseen import could_not_check
-from bot.narrator.wording import spaced, unnamed
+from bot.narrator.wording import raised, spaced, unnamed
 from tools.judgement import Confirmed
 from tools.physics.headroom import Headroom
 from tools.rule import Interval
 from tools.verdict import OPEN, Interest, Verdict
+from tools.weighing import why_not
 
 CATEGORIES = {
     "hardware": "Hardware",
@@ -27,6 +28,7 @@ CATEGORIES = {
 }
 _NO_STEP = re.compile(r"^none\b")  # a remedy of the catalogue that says what to do instead
 _QUOTES_SHOWN = 4
+_CLAIMS_SHOWN = 3
 
 
 def verdict(
@@ -42,14 +44,15 @@ def verdict(
         yield from _cause(judged, best)
     else:
         yield Line("verdict", _lead(judged))
+    yield from _claims(judged)
     if judged.headroom:
         yield from measured(judged.headroom)
     yield from explained(explanation)
     if best:
         yield from todo(best)
     yield from _next(judged.next_test)
-    yield from _also("Also found", _others(judged, best))
-    yield from _also("True, and not the cause", judged.asides)
+    yield from _also("Also found", _others(judged, best), asked)
+    yield from _also("True, and not the cause", judged.asides, asked)
     yield from supposed(explanation)
     yield from not_the_cause(judged.ruled_out, asked)
     open_yet = [one for one in judged.unchecked if one.why.rstrip(".") not in judged.headline]
@@ -70,6 +73,13 @@ def _cause(judged: Verdict, best: Confirmed) -> Iterator[Line]:
         yield Line("text", f"In figures: {told}.")
     for quote in best.finding.quotes[:_QUOTES_SHOWN]:
         yield Line("said", quote)
+
+
+def _claims(judged: Verdict) -> Iterator[Line]:
+    """Answer what the person said, unless the headline has done so."""
+    told = [one for one in judged.answers if not one.against or one.against not in judged.headline]
+    for one in told[:_CLAIMS_SHOWN]:
+        yield Line("text", f"{raised(spaced(one.text.rstrip('.')))}.", one.evidence)
 
 
 def _next(test: str | None) -> Iterator[Line]:
@@ -134,9 +144,10 @@ def todo(found: Confirmed) -> Iterator[Line]:
             yield Line("text", f"{name}: {text.rstrip('.')}.")
 
 
-def _also(heading: str, found: Sequence[Confirmed]) -> Iterator[Line]:
+def _also(heading: str, found: Sequence[Confirmed], asked: Interest) -> Iterator[Line]:
     if found:
         yield Line("heading", heading)
     for one in found:
         cost = f" Cost: {told}." if (told := figures(one)) else ""
-        yield Line("item", f"{spaced(one.finding.statement.rstrip('.'))}.{cost}", one.evidence)
+        why = f" Not the answer: {told}." if (told := why_not(one, asked)) else ""
+        yield Line("item", f"{spaced(one.finding.statement.rstrip('.'))}.{cost}{why}", one.evidence)

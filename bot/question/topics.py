@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
+from bot.question.claims import blamed, faster_elsewhere
 from bot.question.plain import plain
+from tools.interest import Interest
 from tools.rule import Aspect
-from tools.verdict import Interest
 
 _ASPECTS: dict[Aspect, str] = {
     "decode": r"decod | tok(en)?s?\s*/\s*s | tok(en)?s?\ per\ sec | (?<![a-z])(tps|t/s)\b | between\ tokens"
@@ -79,6 +80,8 @@ def interest(text: str) -> Interest:
             if _MEANT.search(clause)
             for name in _suspects(clause)
         ),
+        blamed=blamed(text, _suspects),
+        elsewhere=faster_elsewhere(text),
     )
 
 

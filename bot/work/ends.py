@@ -12,6 +12,7 @@ from bot.letter import Letter
 from bot.store import Run, Store, StoreError
 from bot.store.run import RunState
 from bot.work import told
+from bot.work.pairs import awaited, looks_for
 
 _LOG = logging.getLogger("perfsleuth.work")
 _WAITS_S = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0)  # for a database that is away for a while
@@ -63,18 +64,27 @@ class Ends:
     def _try(self, run: Run, of: Callable[[Run], End]) -> list[Run] | None:
         """Return what may begin now; None if somebody joined in between."""
         joined = self._store.runs.joined_to(run.id)
+        waiting = [one for one in joined if one.kind == "followup"]
         ends = [of(run), *(of(one) for one in joined if one.kind != "followup")]
         with self._store.together():
-            if run.host:
-                self._store.runs.open_on(run.host)  # holds back who would join an ended run
+            for host in self._held(run, waiting):
+                self._store.runs.open_on(host)  # holds back who would join, or be, an ended run
             if self._store.runs.joined_to(run.id) != joined:
                 return None
             for end in ends:
                 self._write(end)
-            released = [one for one in joined if one.kind == "followup"]
-            for one in released:
-                self._store.runs.rejoin(one.id, None)
-            return released
+            return [one for one in waiting if self._released(one)]
+
+    def _held(self, run: Run, waiting: Sequence[Run]) -> list[str]:
+        """Return the hosts on which nobody else may decide meanwhile, always in the same order."""
+        others = [look.host for one in waiting for look in looks_for(self._store, one)]
+        return sorted({host.lower() for host in (run.host, *others) if host})
+
+    def _released(self, run: Run) -> bool:
+        """Let what waited have its turn; a comparison waits for both of its looks."""
+        still = awaited(self._store, run)
+        self._store.runs.rejoin(run.id, still.id if still else None)
+        return still is None
 
     def _write(self, end: End) -> None:
         run, runs = end.run, self._store.runs

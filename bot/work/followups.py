@@ -19,9 +19,11 @@ from bot.settings import Settings
 from bot.store import Run, Store
 from bot.work import told
 from bot.work.agents import Agents, nobody
+from bot.work.comparisons import comparison
 from bot.work.ends import End, Ends
 from bot.work.hosts import Names, Reach
 from bot.work.looks import Learned, judged_by, learned_by
+from bot.work.pairs import looks_for
 from bot.work.stops import Stops
 from tools.case import Case
 from tools.evidence import Evidence, ask
@@ -66,6 +68,11 @@ class Followups:
 
     def carry_out(self, run: Run) -> None:
         """Answer it; a thread whose looks are gone is told so."""
+        both = looks_for(self._store, run)
+        if len(both) > 1:
+            parts = tuple(comparison(self._store, self._settings, run, both))
+            self._ends.end(run, lambda one: End(one, "done", [told.answer_letter(one, parts)]))
+            return
         learned = learned_by(self._store, run)
         if learned is None:
             lines = [Line("lead", _GONE)]
@@ -85,14 +92,17 @@ class Followups:
         new, by = self._asked(run, meant, learned)
         asked = Question.of(learned.case.question, self._settings.hosts)
         end = conclude(asked, [*learned.looks, *new])
-        other = self._other(meant, learned.run)
-        before = judged_by(self._store, other, self._settings) if other else None
         this = learned.case.host or "these files"
-        names = (this, meant.host or f"{this}, earlier")
+        against = _against(meant, this)
+        other = self._other(meant, against, learned.run)
+        before = judged_by(self._store, other, self._settings) if other else None
+        names = (this, against or f"{this}, earlier")
         at = datetime.fromtimestamp(learned.run.began_at or learned.run.asked_at, UTC)
         given = answer(
             meant, asked, end, run.text, before, looked_at=f"{at:%H:%M} UTC", names=names
         )
+        if before and other and against and (age := _age_of(run, other)):
+            given = replace(given, parts=(*given.parts, Line("said", age)))
         return _Told(given, end, new, by)
 
     def _phrased(self, run: Run, learned: Learned, given: _Told) -> _Told:
@@ -138,12 +148,12 @@ class Followups:
         first = len(learned.looks) + 1
         return [replace(one, id=f"E{n}") for n, one in enumerate(kept, start=first)], watch.by
 
-    def _other(self, meant: Intent, run: Run) -> Run | None:
+    def _other(self, meant: Intent, against: str | None, run: Run) -> Run | None:
         """Return the run of the other host, or the earlier one of the same."""
         if meant.kind != "compare":
             return None
-        if meant.host:
-            return self._store.runs.last_of(meant.host)
+        if against:
+            return self._store.runs.last_of(against)
         return self._store.runs.get(run.about) if run.about else None
 
     def _end(self, run: Run, learned: Learned, given: _Told) -> End:
@@ -168,6 +178,23 @@ class Followups:
             verdict.category if verdict else None,
             verdict.headline if verdict else None,
         )
+
+
+def _against(meant: Intent, this: str) -> str | None:
+    """Return the host to compare with: where two are named, the one that the thread is not about."""
+    if meant.between is None:
+        return meant.host
+    return next((one for one in meant.between if one.lower() != this.lower()), meant.host)
+
+
+def _age_of(run: Run, other: Run) -> str:
+    """Say how old what is known of the other host is, where that matters."""
+    age_s = run.asked_at - (other.ended_at or run.asked_at)
+    if age_s <= _OLD_S:
+        return ""
+    return (
+        f"What I know of {other.host} is from {ago(age_s)}: “check {other.host}” takes new looks."
+    )
 
 
 def _file(run: Run, given: Answer) -> Letter:

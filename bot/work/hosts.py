@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bot.audience import Audience
 from bot.investigate import Judged, Learned, conclude, investigate
+from bot.letter import Letter
 from bot.narrator import Explanation, Line, Part
 from bot.narrator.changed import changed
 from bot.planner import Planner, Playbook
@@ -20,6 +21,7 @@ from bot.work.agents import Agents, nobody
 from bot.work.chart import alt_of
 from bot.work.ends import End, Ends
 from bot.work.looks import judged_by, question_of, seen, silent
+from bot.work.pairs import is_for_a_comparison
 from bot.work.stops import Stops, Watch
 from tools.case import Case
 from tools.errors import CaseError
@@ -172,9 +174,11 @@ class Hosts:
         explanation: Explanation | None = None,
     ) -> End:
         question, alt = question_of(run, self._settings), alt_of(own.verdict.headroom)
-        letters = told.verdict_letters(
-            run, question, own, before=before, alt=alt, explanation=explanation
-        )
+        letters: Sequence[Letter] = ()
+        if state != "done" or not is_for_a_comparison(self._store, run):
+            letters = told.verdict_letters(
+                run, question, own, before=before, alt=alt, explanation=explanation
+            )
         return End(run, state, letters, own.verdict.category, own.verdict.headline)
 
     def _changes(self, run: Run, now: Judged) -> Sequence[Part]:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
+CT129, CT130 = "bot/demo/ct129.json", "bot/demo/ct130.json"
 
 
 def run(
@@ -26,7 +27,15 @@ def run(
     ("arguments", "says"),
     [
         (("ask", "why is everything slow?"), "Which host do you mean?"),
-        (("ask", "compare ct129 and ct130"), "one host at a time"),
+        (("ask", "check ct129 and ct130"), "one host at a time"),
+        (("ask", "compare ct129 and ct130", "--save", "x"), "keep each with capture, then compare"),
+        (("compare", "no-such.log", CT130), "no-such.log is no host, and there is no such file"),
+        (("compare", "tests/no-such/folder", CT130), "is no host, and there is no such file"),
+        (("compare", f"{CT130},no-such.log", CT129), "no-such.log is no file here"),
+        (("compare", "ct129", "CT129"), "ct129 is named twice"),
+        (("compare", CT129, CT129), "is named twice"),
+        (("compare", CT129, CT130, "--port", "30000"), "--port goes with a host that is asked"),
+        (("compare", "tests/golden", CT130), "holds no file"),
         (("diagnose", "no-such-file.log"), "no-such-file.log"),
         (("diagnose", "."), "."),
         (("replay", "no-such-case.json"), "no-such-case.json"),

@@ -4,7 +4,16 @@ from collections.abc import Callable
 
 import pytest
 
-from tools.engine import Benchmark, Claim, DecodeLine, Notice, PrefillLine, Requests, ServerLog
+from tools.engine import (
+    Benchmark,
+    Claim,
+    DecodeLine,
+    Metrics,
+    Notice,
+    PrefillLine,
+    Requests,
+    ServerLog,
+)
 from tools.errors import Undecided
 from tools.linux.machine import Process, Processes
 from tools.nvidia.gpus import Gpus, GpuSample
@@ -222,3 +231,27 @@ def test_a_load_that_stays_far_below_what_is_said_to_be_sent(judged: Judged) -> 
     assert isinstance(judged(starved, load(*[8] * 9), Claim(in_parallel=256)), Cleared)
     queued = load(*[8] * 10, queued=1)
     assert isinstance(judged(starved, queued, Claim(in_parallel=256)), Cleared)
+
+
+def counted(mean_s: float, count: float) -> dict[str, float]:
+    return {
+        "time_to_first_token_seconds_sum": mean_s * count,
+        "time_to_first_token_seconds_count": count,
+    }
+
+
+def test_a_wait_that_the_server_does_not_count_is_the_clients(judged: Judged) -> None:
+    waits = client.client_waits_before_the_server
+    slow = Benchmark(ttft_mean_ms=12_000, prompts=100)
+    own = judged(waits, slow, Metrics(deltas=counted(0.4, 100), window_s=60.0))
+    assert isinstance(own, Finding)
+    assert "The client counts 12.0 s to the first token, the server 0.40 s" in own.statement
+    assert isinstance(judged(waits, slow, Metrics(deltas=counted(9.0, 100))), Cleared)
+    fast = slow.model_copy(update={"ttft_mean_ms": 300.0})
+    assert isinstance(judged(waits, fast, Metrics(totals=counted(0.1, 100))), Cleared)
+
+
+def test_counters_of_other_traffic_say_nothing_of_a_run(judged: Judged) -> None:
+    slow = Benchmark(ttft_mean_ms=12_000, prompts=100)
+    with pytest.raises(Undecided, match=r"^$"):
+        judged(client.client_waits_before_the_server, slow, Metrics(totals=counted(0.4, 90_000)))

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tools.engine import Environment, Launch, ServerLog
+from tools.engine import Benchmark, Environment, Launch, ServerLog
 from tools.errors import Undecided
 from tools.nvidia.nccl import NcclLog
 from tools.nvidia.topology import Nvlink, Nvlinks, Pair, Topology
@@ -157,3 +157,15 @@ def test_pipeline_stages_move_little(judged: Judged) -> None:
     )
     with pytest.raises(Undecided):
         judged(nccl_paths.pipeline_moves_little, Launch(flags={"pp_size": 2, "tp_size": 4}))
+
+
+def test_a_test_of_the_network_is_told_beside_the_sockets(judged: Judged) -> None:
+    nccl = NcclLog(network="Socket", paths={"NET/Socket": 4})
+    plain = judged(nccl_paths.sockets_instead_of_rdma, nccl)
+    tested = judged(
+        nccl_paths.sockets_instead_of_rdma, nccl, Benchmark(rdma_gbit_s=192.9, tcp_gbit_s=0.94)
+    )
+    assert isinstance(plain, Finding)
+    assert isinstance(tested, Finding)
+    assert tested.confidence > plain.confidence
+    assert "a test reached 193 Gbit/s. TCP reached 0.9 Gbit/s." in tested.statement

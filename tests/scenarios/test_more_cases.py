@@ -60,6 +60,21 @@ def test_no_parser_and_no_rule_falls_over(case: Path) -> None:
     assert not [text for text in said if " fell over " in text]
 
 
+@pytest.mark.parametrize("case", [*CASES, *DEV], ids=lambda case: case.name)
+def test_what_is_not_decided_names_the_one_test_that_comes_next(case: Path) -> None:
+    verdict = concluded(case).verdict
+    assert bool(verdict.next_test) == (verdict.category == "inconclusive")
+    assert (verdict.cause is None) == (verdict.category == "inconclusive")
+
+
+@pytest.mark.parametrize("case", [*CASES, *DEV], ids=lambda case: case.name)
+def test_nothing_is_wrong_only_where_a_look_proves_it(case: Path) -> None:
+    verdict = concluded(case).verdict
+    if verdict.category in ("no_fault", "at_ceiling"):
+        assert verdict.findings[0].evidence
+        assert verdict.confidence >= 0.5
+
+
 def test_categories_and_causes_are_as_an_expert_would_say() -> None:
     right, named, wrong = 0, [], []
     for case in CASES:

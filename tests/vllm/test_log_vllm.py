@@ -141,3 +141,20 @@ def test_prompts_are_not_kept() -> None:
     log = read(text)
     assert "diary" not in log.model_dump_json()
     assert "diary" not in ReadServerLog().clean(text)
+
+
+def test_a_worker_of_0_9_names_its_rank() -> None:
+    line = "(VllmWorker rank={n} pid=50{n}) WARNING 06-20 09:00:19 [custom_all_reduce.py:137] Custom allreduce is disabled because it's not supported on more than two PCIe-only GPUs."
+    log = read("\n".join(line.format(n=n) for n in (0, 1)))
+    assert {notice.rank for notice in log.notices} == {"TP0"}
+    assert log.notices[0].times == 2
+
+
+def test_blocks_of_v0_are_tokens_and_the_graphs_have_their_sizes() -> None:
+    log = read(
+        "INFO 10-20 09:00:07 llm_engine.py:237] Initializing an LLM engine (v0.6.3.post1) with config: model='m', block_size=32, compilation_config={\"cudagraph_capture_sizes\":[8,4,1]}\n"
+        "INFO 10-20 09:00:52 distributed_gpu_executor.py:57] # GPU blocks: 3512, # CPU blocks: 2048\n"
+        "INFO 10-20 09:00:59 model_runner.py:1523] Graph capturing finished in 12 secs, took 0.35 GiB\n"
+    )
+    assert log.max_total_tokens == 3512 * 32
+    assert [one.sizes for one in log.captures] == [(8, 4, 1)]

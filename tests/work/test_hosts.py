@@ -12,6 +12,7 @@ from bot.planner import Playbook
 from bot.question import Question
 from bot.report import report
 from bot.work import told
+from tests.lab.sshd import wait_for
 from tests.work.room import Room, text_of
 from tools.case import Case
 from tools.probes import PROBES
@@ -229,11 +230,7 @@ def _die() -> None:
 
 def _stop(room: Room, ts: str) -> None:
     room.desk.stop("CGPU", ts, "UANA", "evt:1")
-    import time
-
-    over = time.monotonic() + 5
-    while not room.hosts[0].closed and time.monotonic() < over:
-        time.sleep(0.02)
+    wait_for(lambda: room.hosts[0].closed, "the host is not closed")
 
 
 def test_who_joins_in_the_last_moment_is_answered_too(

@@ -76,11 +76,11 @@ def test_another_run_is_done_while_a_model_thinks_and_a_stop_ends_the_wait(
     )  # such is asked alone
     reached = threading.Event()
     with FakeModel(holding(reached)) as model:
-        with_model(room, model, timeout_s=60)
+        with_model(room, model, timeout_s=600)
         room.say(ASK)
         first = threading.Thread(target=room.worker.carry_out, args=(1,))
         first.start()
-        assert reached.wait(30)
+        assert reached.wait(60)
         room.say("why is CT130 slow?")
         room.worker.carry_out(2)
         run = room.store.runs.get(2)
@@ -88,7 +88,7 @@ def test_another_run_is_done_while_a_model_thinks_and_a_stop_ends_the_wait(
         assert run.state == "done"
         assert first.is_alive()
         room.store.runs.ask_stop(1, "USAM")
-        first.join(10)
+        first.join(60)
         assert not first.is_alive()
     stopped = room.store.runs.get(1)
     assert stopped
@@ -103,7 +103,7 @@ def test_nobody_waits_while_it_is_found_out_whether_the_model_is_the_server_unde
     def slow(host: str, _: Settings) -> tuple[str, ...]:
         if host == "CT129":
             asking.set()
-            let_go.wait(30)
+            let_go.wait(300)
         return ()
 
     monkeypatch.setattr("bot.agent.agent.names_of", slow)
@@ -112,11 +112,11 @@ def test_nobody_waits_while_it_is_found_out_whether_the_model_is_the_server_unde
         room.say(ASK)
         first = threading.Thread(target=room.worker.carry_out, args=(1,))
         first.start()
-        assert asking.wait(30)
+        assert asking.wait(60)
         room.say("why is CT130 slow?")
         second = threading.Thread(target=room.worker.carry_out, args=(2,))
         second.start()
-        second.join(20)
+        second.join(60)
         went_by = not second.is_alive()
         let_go.set()
         first.join(30)

@@ -17,6 +17,7 @@ from tools.engine.model import ModelConfig
 from tools.engine.request import Requests
 from tools.engine.server import LogMatches, Metrics, ServerInfo, SourceLine, SourceLines
 from tools.engine.traffic import Traffic
+from tools.engine.trial import Trials
 
 __all__ = [
     "Arguments",
@@ -40,5 +41,6 @@ __all__ = [
     "SourceLine",
     "SourceLines",
     "Traffic",
+    "Trials",
     "Value",
 ]

@@ -31,3 +31,14 @@ class Benchmark(Facts):
     itl_max_ms: float | None = None
     rates_tok_s: dict[str, float] = {}  # of a summary or table, by its own labels
     stream_triad_gb_s: float | None = None  # STREAM: memory bandwidth of the host's processors
+    latency_mean_ms: float | None = None  # of a whole request, or of a whole batch
+    rdma_gbit_s: float | None = None  # between two machines, by perftest
+    tcp_gbit_s: float | None = None  # between two machines, by iperf3
+    tcp_retransmits: int | None = None  # segments
+
+    @property
+    def rate(self) -> str:
+        """Say its rate: that of what was generated, else the first by its own label."""
+        if self.output_tok_s:
+            return f"{self.output_tok_s:g} tok/s out"
+        return next((f"{rate:g} tok/s {label}" for label, rate in self.rates_tok_s.items()), "")

@@ -1,13 +1,22 @@
-"""What benchmarks of servers print: the tables of bench_serving and vllm bench, JSON lines, summaries."""
+"""What benchmarks of servers print: the figures of bench_serving and vllm bench, lines, summaries."""
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any
 
 from tools.engine.benchmark import Benchmark
-from tools.probe import JSON
+from tools.engine.benchmark_json import (
+    COUNTS,
+    holds_result,
+    is_json,
+    printed,
+    read_results,
+    results,
+)
+from tools.engine.benchmark_network import is_network_test, read_network_test
+from tools.engine.benchmark_tables import is_table, read_tables
+from tools.engine.benchmark_vllm import is_vllm_bench, read_vllm_bench
 
 Told = dict[str, Any]
 # sglang/bench_serving.py 0.3 to 0.5.23 ("reqeuest" is its own, 0.3.5 to 0.4.6), vllm/benchmarks/serve.py
@@ -25,25 +34,13 @@ _LABELS = {
     "Median TTFT (ms)": "ttft_median_ms", "P99 TTFT (ms)": "ttft_p99_ms", "Mean TPOT (ms)": "tpot_mean_ms",
     "Median TPOT (ms)": "tpot_median_ms", "Mean ITL (ms)": "itl_mean_ms", "Median ITL (ms)": "itl_median_ms",
     "P99 ITL (ms)": "itl_p99_ms", "Max ITL (ms)": "itl_max_ms",
+    "Mean E2E Latency (ms)": "latency_mean_ms", "Mean E2EL (ms)": "latency_mean_ms",
 }  # fmt: skip
-_KEYS = {
-    "max_concurrency": "concurrency", "completed": "prompts", "failed": "failed", "duration": "duration_s",
-    "total_input_tokens": "input_tokens", "total_output_tokens": "output_tokens", "input_throughput": "input_tok_s",
-    "output_throughput": "output_tok_s", "concurrency": "concurrency_mean", "accept_length": "accept_len",
-    "mean_ttft_ms": "ttft_mean_ms", "median_ttft_ms": "ttft_median_ms", "p99_ttft_ms": "ttft_p99_ms",
-    "mean_tpot_ms": "tpot_mean_ms", "median_tpot_ms": "tpot_median_ms", "mean_itl_ms": "itl_mean_ms",
-    "median_itl_ms": "itl_median_ms", "p99_itl_ms": "itl_p99_ms", "max_itl_ms": "itl_max_ms",
+# What bench_one_batch_server prints of one batch, in seconds; too common to know a benchmark by.
+_OF_ONE_BATCH = {
+    "batch size": "concurrency", "latency": "latency_mean_ms", "ttft": "ttft_mean_ms", "last_ttft": "ttft_mean_ms",
 }  # fmt: skip
-_MORE_KEYS = (
-    "backend",
-    "endpoint_type",
-    "dataset_name",
-    "request_rate",
-    "tag",
-    "date",
-    "num_prompts",
-)
-_COUNTS = frozenset({"concurrency", "prompts", "failed", "input_tokens", "output_tokens"})
+_BATCH_SIGNS = ("input_len", "(input + output) throughput")
 _ROW = re.compile(
     r"^ {0,4}([A-Za-z#][^:\n|=]{2,48}): {0,40}(-?\d[\d,]*(?:\.\d+)?)(?: ?(s|ms|%|tok(?:en)?s?/s))? *$",
     re.MULTILINE,
@@ -69,20 +66,37 @@ _CLIENT = re.compile(
     r"|vllm bench serve|sglang\.benchmark\.serving|genai-perf|aiperf)\b[^\n]{0,2000}"
 )
 _OPTION = re.compile(
-    r"--(max-concurrency|parallel|num-prompts|num-questions|num-clients)[ =](\d{1,7})\b"
+    r"--(max-concurrency|concurrency|parallel|num-prompts|num-questions|num-clients|request-count)[ =](\d{1,7})\b"
+)
+_RESULT = re.compile(r"^=+ (?:Serving|Offline Throughput) Benchmark Result =+\s*$", re.MULTILINE)
+_ARGUMENT = re.compile(
+    r"\b(?:backend|dataset_name|num_prompts|max_concurrency|request_rate|batch_size|input_len|output_len"
+    r"|random_input_len|random_output_len)=(?:'[\w-]{1,40}'|[\w.]{1,20})"
 )
 _SERVE_LOG = ("server_args=", "Decode batch", "Prefill batch", "Avg prompt throughput")
 _TOOLS = (
     ("Maximum request concurrency:", "vllm bench serve"),
     ("Serving Benchmark Result", "bench_serving"),
-    ("Offline Throughput", "bench_offline_throughput"),
+    ("Offline Throughput Benchmark", "bench_offline_throughput"),
+    ("NVIDIA GenAI-Perf |", "genai-perf"),
+    ("NVIDIA AIPerf |", "aiperf"),
 )
 
 
 def read_benchmark(text: str) -> Benchmark | None:
     """Return the last run that a text reports, or None; what a client's command line asks for comes first."""
     facts: Told = {}
-    for reading in (_command, _rows, _batch, _walls, _table, _json_lines):
+    for reading in (
+        _command,
+        _rows,
+        _batch,
+        _walls,
+        _table,
+        read_vllm_bench,
+        _json,
+        read_tables,
+        read_network_test,
+    ):
         facts |= {name: value for name, value in reading(text).items() if value is not None}
     if (triad := _TRIAD.search(text)) is not None:
         facts["stream_triad_gb_s"] = round(float(triad[1]) / 1000, 1)
@@ -90,20 +104,22 @@ def read_benchmark(text: str) -> Benchmark | None:
         return None
     backend = _BACKEND.search(text)
     tool = next((tool for sign, tool in _TOOLS if sign in text), None)
-    facts.setdefault("tool", f"{tool} ({backend[1]})" if tool and backend else tool)
+    if tool is not None:
+        facts["tool"] = f"{tool} ({backend[1]})" if backend else tool
     return Benchmark(**facts)
 
 
 def without_secrets(text: str) -> str:
     """Drop what a result holds beside its figures: the server's arguments, prompts, headers."""
+    found = results(text)
+    if found and is_json(text):
+        return printed(found)
     kept = []
     for line in text.split("\n"):
-        if line.startswith("{") and (said := _object(line)) is not None and _is_result(said):
-            kept.append(
-                json.dumps({key: said[key] for key in (*_KEYS, *_MORE_KEYS) if key in said})
-            )
+        if line.startswith("{") and (said := results(line)):
+            kept.append(printed(said))
         elif line.startswith(("benchmark_args=", "Namespace(")):
-            kept.append(line.split("(")[0] + "(<dropped>)")
+            kept.append(f"{line.split('(')[0]}({', '.join(_ARGUMENT.findall(line))})")
         else:
             kept.append(line)
     return "\n".join(kept)
@@ -111,42 +127,35 @@ def without_secrets(text: str) -> str:
 
 def is_benchmark(text: str) -> bool:
     """Say whether a text reports a benchmark, or shows the command that ran one."""
-    if text.lstrip()[:1] == "{":
-        first = _object(text.lstrip().split("\n")[0])
-        return first is not None and _is_result(first)
+    if is_json(text):
+        return holds_result(text) or is_network_test(text)
+    if _RESULT.search(text) or _BATCH.search(text) or is_vllm_bench(text):
+        return True
     if any(word in text for word in _SERVE_LOG):
-        return "Serving Benchmark Result" in text
-    forms = (_TRIAD, _WALL, _BATCH, _TABLE, _CLIENT)
-    return any(form.search(text) for form in forms) or bool(_labels(text))
+        return False
+    forms = (_TRIAD, _WALL, _TABLE, _CLIENT)
+    known = any(form.search(text) for form in forms) or bool(_labels(text, _LABELS))
+    return known or is_table(text) or is_network_test(text)
 
 
-def _object(line: str) -> Told | None:
-    try:
-        said = JSON.decode(line)
-    except (ValueError, RecursionError):
-        return None
-    return said if isinstance(said, dict) else None
-
-
-def _is_result(said: Told) -> bool:
-    return {"duration", "completed"} <= said.keys() or {
-        "mean_ttft_ms",
-        "output_throughput",
-    } <= said.keys()
-
-
-def _labels(text: str) -> dict[str, float]:
+def _labels(text: str, names: dict[str, str]) -> dict[str, float]:
     found: dict[str, float] = {}
     for label, value, unit in _ROW.findall(text):
-        name = _LABELS.get(label.strip())
+        name = names.get(label.strip())
         if name is not None:
             number = float(value.replace(",", ""))
-            found[name] = number / 100 if unit == "%" else number
+            scale = 0.01 if unit == "%" else 1000.0 if unit == "s" and name.endswith("_ms") else 1.0
+            found[name] = number * scale
     return found
 
 
 def _rows(text: str) -> Told:
-    return {name: int(value) if name in _COUNTS else value for name, value in _labels(text).items()}
+    """Take the figures of a result; of several in one text those of the last."""
+    last = text[text.rindex("Benchmark Result =") :] if "Benchmark Result =" in text else text
+    one_batch = any(f"\n{sign}: " in text for sign in _BATCH_SIGNS)
+    found = _labels(last, _LABELS | _OF_ONE_BATCH if one_batch else _LABELS)
+    told: Told = {name: int(value) if name in COUNTS else value for name, value in found.items()}
+    return told | ({"tool": "bench_one_batch_server"} if one_batch and told else {})
 
 
 def _command(text: str) -> Told:
@@ -154,8 +163,10 @@ def _command(text: str) -> Told:
     if found is None:
         return {}
     asked = dict(_OPTION.findall(found[0]))
-    limit = asked.get("max-concurrency", asked.get("parallel", asked.get("num-clients")))
-    prompts = asked.get("num-prompts", asked.get("num-questions"))
+    limits = ("max-concurrency", "concurrency", "parallel", "num-clients")
+    limit = next((asked[name] for name in limits if name in asked), None)
+    counts = ("num-prompts", "num-questions", "request-count")
+    prompts = next((asked[name] for name in counts if name in asked), None)
     return {
         "concurrency": int(limit) if limit else None,
         "prompts": int(prompts) if prompts else None,
@@ -205,20 +216,5 @@ def _table(text: str) -> Told:
     return {"rates_tok_s": rates}
 
 
-def _json_lines(text: str) -> Told:
-    facts: Told = {}
-    for line in text.split("\n"):
-        if line.startswith("{") and (said := _object(line)) is not None and _is_result(said):
-            facts = {
-                name: said[key]
-                for key, name in _KEYS.items()
-                if isinstance(said.get(key), int | float)
-            }
-            facts = {
-                name: int(value) if name in _COUNTS else float(value)
-                for name, value in facts.items()
-            }
-            facts["tool"] = (
-                f"bench_serving ({said.get('backend', said.get('endpoint_type', 'unknown'))})"[:60]
-            )
-    return facts
+def _json(text: str) -> Told:
+    return read_results(results(text))

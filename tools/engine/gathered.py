@@ -112,11 +112,12 @@ class Gathered:
         self._unexplained = [(line, text) for line, text in self._unexplained if line > before]
         self._strange = [line for line in self._strange if line > before]
 
-    def notices(self) -> tuple[Notice, ...]:
-        """Return the notices in the order they came."""
+    def notices(self, until: int | None = None) -> tuple[Notice, ...]:
+        """Return the notices in the order they came, all or those up to a line."""
         return tuple(
             Notice(**{name: value for name, value in said.items() if name != "line"})
             for said in self._notices.values()
+            if until is None or said["line"] <= until
         )
 
     def unexplained(self) -> tuple[str, ...]:

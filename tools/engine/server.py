@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tools.engine.launch import Value
+from tools.engine.launch import EngineName, Value
 from tools.probe import Facts
 
 
@@ -27,13 +27,35 @@ class ServerInfo(Facts):
 class Metrics(Facts):
     """Two readings or one of the server's Prometheus page; gauges of the last, counters as deltas.
 
-    `window_s` is None when there was one reading only: then `deltas` is empty.
+    `deltas` is empty when there was one reading only; `window_s` is None where it is not known how
+    long two readings lie apart.
     """
 
+    engine: EngineName | None = None
     gauges: dict[str, float] = {}
     totals: dict[str, float] = {}
     deltas: dict[str, float] = {}
     window_s: float | None = None
+    quantiles_s: dict[str, float] = {}  # of histograms, "time_to_first_token_seconds p99"
+
+    @property
+    def when(self) -> str:
+        """Say over what time the deltas are, "in 10 s"."""
+        return "between two readings" if self.window_s is None else f"in {self.window_s:.0f} s"
+
+    def merged(self, other: Metrics) -> Metrics:
+        """Take two pages as two readings of one server, if every counter moved the same way."""
+        united = super().merged(other)
+        both = self.totals.keys() & other.totals.keys()
+        moved = {name: other.totals[name] - self.totals[name] for name in both}
+        if self.deltas or other.deltas or not any(moved.values()):
+            return united
+        if all(change >= 0 for change in moved.values()):
+            return united.model_copy(update={"deltas": moved})
+        if all(change <= 0 for change in moved.values()):
+            newest_first = {name: abs(change) for name, change in moved.items()}
+            return super(Metrics, other).merged(self).model_copy(update={"deltas": newest_first})
+        return united
 
 
 class SourceLine(Facts):

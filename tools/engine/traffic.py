@@ -142,6 +142,8 @@ def quoted(lines: Sequence[DecodeLine]) -> tuple[str, ...]:
 
 
 def _quoted(line: DecodeLine) -> str:
+    if line.prompt_tok_s is not None:
+        return _quoted_vllm(line)
     parts = [f"#running-req: {line.running}"]
     if line.accept_len is not None:
         parts.append(f"accept len: {line.accept_len:.2f}")
@@ -153,3 +155,11 @@ def _quoted(line: DecodeLine) -> str:
         parts.append(f"#queue-req: {line.queued}")
     stamp = " ".join(part for part in (line.at, line.rank) if part)
     return (f"[{stamp}] " if stamp else "") + "Decode batch, " + ", ".join(parts)
+
+
+def _quoted_vllm(line: DecodeLine) -> str:
+    parts = [f"Avg generation throughput: {line.tok_s} tokens/s"] if line.tok_s is not None else []
+    parts += [f"Running: {line.running} reqs"] if line.running is not None else []
+    parts += [f"Waiting: {line.queued} reqs"] if line.queued is not None else []
+    stamp = " ".join(part for part in (line.at, line.rank) if part)
+    return (f"{stamp} " if stamp else "") + ", ".join(parts)

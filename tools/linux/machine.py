@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import chain
+
 from tools.linux.machine_virt import host_of
 from tools.probe import Facts
 
 PERIOD_S = 0.1  # cgroup's default cpu.cfs_period
 _HOUR_OF_PERIODS = 36_000
+_OF_A_CONTAINER = ("quota_told", "quota_cpus", "mem_limit_mib", "cpus_allowed", "shm_total_mib")
+
+
+class RdmaPort(Facts):
+    """One port of an RDMA card. `layer` is "InfiniBand" or "Ethernet" (RoCE)."""
+
+    name: str  # "mlx5_0/1": card and port
+    state: str  # "Active", "Down", "Initializing"
+    physical: str | None = None  # "LinkUp", "Disabled", "Polling"
+    rate_gbit_s: float | None = None
+    layer: str | None = None
 
 
 class Machine(Facts):
@@ -18,6 +32,8 @@ class Machine(Facts):
     sockets: int | None = None
     numa_nodes: int | None = None
     numa_cpus: dict[str, str] = {}  # "0" -> "0-31"
+    numa_mib: dict[str, float] = {}  # memory of each node
+    numa_far_pct: float | None = None  # of all pages since boot, taken by programs of another node
     governors: dict[str, int] = {}  # "performance" -> number of cores
     scaling_driver: str | None = None
     mhz_max: float | None = None
@@ -44,11 +60,24 @@ class Machine(Facts):
     cpu_pressure_pct: float | None = None
     io_pressure_pct: float | None = None
     mem_limit_mib: float | None = None  # cgroup memory.max
+    mem_current_mib: float | None = None  # of that limit in use
+    group_oom_kills: int | None = None  # cgroup memory.events oom_kill
+    oom_killed: bool | None = None  # the container or unit ended for want of memory
     limits_of: str | None = None  # whose cgroup: "server" or "self" (the shell that asked)
-    cpus_allowed: str | None = None  # cpuset of that cgroup, "0-15"
+    cpus_allowed: str | None = None  # cpuset of that cgroup, or of taskset, "0-15"
+    nice: int | None = None  # of the server's unit
+    ulimits: dict[str, str] = {}  # "open files" -> "1024"
     shm_total_mib: float | None = None
     shm_used_mib: float | None = None
     up_s: float | None = None
+    dimms: int | None = None  # memory modules fitted
+    dimm_slots: int | None = None
+    dimm_mt_s: float | None = None  # as the slowest runs, million transfers a second
+    dimm_rated_mt_s: float | None = None  # as they are sold
+    dimm_gb_s: float | None = None  # what they move at most
+    mounts: dict[str, str] = {}  # "/models" -> "nfs4"; those of the kernel itself left out
+    full_pct: dict[str, float] = {}  # file systems on disks, by path
+    rdma: tuple[RdmaPort, ...] = ()
     supply_w: float | None = None  # power supply rating
     aspm_policy: str | None = None
     runtime_d3: str | None = None  # /proc/driver/nvidia/gpus/*/power
@@ -67,13 +96,21 @@ class Machine(Facts):
         Texts that name two processors are of two machines: that is kept as a contradiction.
         """
         both = super().merged(other)
-        update: dict[str, object] = {"guest_of": both.guest_of or host_of(both.virt, both.kernel)}
+        update = self._kept(other)
+        update |= {"guest_of": both.guest_of or host_of(both.virt, both.kernel)}
         if self.cpu_model and other.cpu_model and self.cpu_model != other.cpu_model:
             said = f"CPU {self.cpu_model} against {other.cpu_model}"
             update["contradictions"] = (*both.contradictions, said)
         if both.throttled_delta is None and self.quota_cpus == other.quota_cpus:
             update |= _between(self, other)
         return both.model_copy(update=update)
+
+    def _kept(self, other: Machine) -> dict[str, object]:
+        """Return the limits of the server's own container, which a look at the host does not replace."""
+        if self.limits_of != "server" or other.limits_of == "server":
+            return {}
+        told = {name: getattr(self, name) for name in ("limits_of", *_OF_A_CONTAINER)}
+        return {name: value for name, value in told.items() if value is not None}
 
     @property
     def mixed(self) -> str:
@@ -114,6 +151,8 @@ class Process(Facts):
     wchan: str | None = None
     threads: int | None = None
     rss_mib: float | None = None
+    wait_pct: float | None = None  # of the time, ready to run and without a core (pidstat %wait)
+    preempted_s: float | None = None  # times a second it lost its core (pidstat nvcswch/s)
     gpus: tuple[str, ...] = ()  # device files that it holds: "/dev/nvidia0"
     server: bool = False  # the model server or a child of it
     numa_mib: dict[str, float] = {}  # node -> private memory
@@ -123,25 +162,55 @@ class Process(Facts):
         return super().merged(other).model_copy(update={"server": self.server or other.server})
 
 
+class Stack(Facts):
+    """Where a thread of a Python process stands, the innermost call first."""
+
+    pid: int
+    process: str = ""  # its command line, or the title it gave itself: "sglang::scheduler_TP0"
+    tid: str = ""
+    thread: str = ""
+    active: bool = False  # on a core, not waiting
+    gil: bool = False  # it holds Python's lock
+    frames: tuple[str, ...] = ()  # "recv_requests (sglang/srt/managers/scheduler.py:1042)"
+    seen: int = 1  # looks in which it stood there
+
+
 class Processes(Facts):
-    """The processes that matter: the server's, the busiest, and those that hold GPUs."""
+    """The processes that matter: the server's, the busiest, and those that hold GPUs.
+
+    A row with pid 0 is one whose number was not told.
+    """
 
     rows: tuple[Process, ...] = ()
+    stacks: tuple[Stack, ...] = ()
     idle_pct: float | None = None
     steal_pct: float | None = None
     load1: float | None = None
 
     def merged(self, other: Processes) -> Processes:
-        """Unite two looks: rows of one pid complete each other."""
-        rows = {row.pid: row for row in self.rows}
+        """Unite two looks: rows of one pid complete each other, stacks that stay are counted."""
+        rows = {row.pid or row.name: row for row in self.rows}
         for row in other.rows:
-            rows[row.pid] = rows[row.pid].merged(row) if row.pid in rows else row
+            key = row.pid or row.name
+            rows[key] = rows[key].merged(row) if key in rows else row
         return Processes(
             rows=tuple(rows.values()),
+            stacks=joined_stacks(self.stacks, other.stacks),
             idle_pct=self.idle_pct if other.idle_pct is None else other.idle_pct,
             steal_pct=self.steal_pct if other.steal_pct is None else other.steal_pct,
             load1=self.load1 if other.load1 is None else other.load1,
         )
+
+
+def joined_stacks(*looks: Iterable[Stack]) -> tuple[Stack, ...]:
+    """Unite looks at threads; what stands in the same calls again is counted."""
+    found: dict[tuple[int, str], Stack] = {}
+    for one in chain(*looks):
+        before = found.get((one.pid, one.tid))
+        same = before is not None and before.frames == one.frames
+        times = one.seen + before.seen if before and same else one.seen
+        found[one.pid, one.tid] = one.model_copy(update={"seen": times})
+    return tuple(found.values())
 
 
 class Storage(Facts):

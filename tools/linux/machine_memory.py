@@ -1,4 +1,4 @@
-"""Memory, swap, /dev/shm, pressure and power supplies, as kernel files and tools print them."""
+"""Memory, swap, pressure and power supplies, as kernel files and tools print them."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ _SOME = re.compile(r"^some avg10=(\d+\.\d+)", re.MULTILINE)
 _SUPPLY = re.compile(r"^\s{0,16}Max Power Capacity: (\d{2,5}) W", re.MULTILINE)
 # procps free: the row names are translated, their place is not
 _FREE = re.compile(
-    r"^[ \t]{4,40}\S+(?:[ \t]+\S+){4}.*\n(?P<mem>\S{2,16}:[^\n]*)(?:\n(?P<swap>\S{2,16}:[^\n]*))?",
+    r"^[ \t]{4,40}\S+(?:[ \t]+\S+){4}.*\n(?P<mem>\S{1,16}[:：][^\n]*)"
+    r"(?:\n(?P<swap>\S{1,16}(?: {1,2}\S{1,8})?[:：][^\n]*))?",
     re.MULTILINE,
 )
-_SHM = re.compile(r"^\S+[ \t]+(\S+)[ \t]+(\S+)[ \t]+\S+[ \t]+\d+%[ \t]+/dev/shm$", re.MULTILINE)
-_BLOCKS = re.compile(r"^\S+[ \t]+(?:\d+([KMG])[- ]?[Bb]l|(1024|1048576)[- ])", re.MULTILINE)
 _PRESSURES = {"memory": "mem_pressure_pct", "cpu": "cpu_pressure_pct", "io": "io_pressure_pct"}
 
 
@@ -44,16 +43,6 @@ def supply_w(text: str) -> float | None:
     """Return the rating of the power supplies of `dmidecode -t 39` together."""
     ratings = [float(watts) for watts in _SUPPLY.findall(text)]
     return sum(ratings) if ratings else None
-
-
-def read_df(text: str) -> Told:
-    """Return size and use of /dev/shm from df, df -h or df -m."""
-    found = _SHM.search(text)
-    if found is None:
-        return {}
-    blocks = _BLOCKS.search(text)
-    unit = "K" if blocks is None else (blocks[1] or ("K" if blocks[2] == "1024" else "M"))
-    return {"shm_total_mib": size_mib(found[1], unit), "shm_used_mib": size_mib(found[2], unit)}
 
 
 def read_free(text: str) -> Told:

@@ -6,12 +6,21 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from tools.linux.machine_cpu import read_cpuinfo, read_governors, read_lscpu, read_vmstat
-from tools.linux.machine_memory import read_df, read_free, read_meminfo, read_pressure, supply_w
+from tools.linux.allowed import read_affinity, read_ulimits
+from tools.linux.cgroup import read_groups
+from tools.linux.dmi import read_dmi
+from tools.linux.lscpu import read_lscpu
+from tools.linux.machine_cpu import read_cpuinfo, read_governors, read_vmstat
+from tools.linux.machine_memory import read_free, read_meminfo, read_pressure, supply_w
 from tools.linux.machine_script import counters, quota_cores
 from tools.linux.machine_virt import KINDS, host_of
+from tools.linux.mounts import read_mounts
+from tools.linux.numa import read_numa
 from tools.linux.quantity import number
+from tools.linux.rdma import read_rdma
+from tools.linux.sysstat import read_mpstat, read_turbostat
 from tools.linux.transcript import Section, sections
+from tools.linux.unit import read_unit
 
 Told = dict[str, Any]
 _MAX = re.compile(r"(?:max|\d{3,12}) \d{3,8}")
@@ -51,9 +60,11 @@ _UNAME = re.compile(r"^Linux \S+ (\d+\.\d+[\w.+~-]*) #\d+", re.MULTILINE)
 def read_machine_text(text: str) -> Told:
     """Return the fields of Machine that a text tells; an empty mapping where it tells none."""
     facts: Told = {}
-    for part in sections(text):
+    parts = sections(text)
+    for part in parts:
         for reading in _OF_SECTIONS:
             facts |= {name: value for name, value in reading(part).items() if value is not None}
+    facts |= read_groups(parts)
     for whole in _OF_TEXTS:
         facts |= {name: value for name, value in whole(text).items() if value is not None}
     if host := host_of(facts.get("virt"), facts.get("kernel")):
@@ -62,30 +73,11 @@ def read_machine_text(text: str) -> Told:
 
 
 def _limit(part: Section) -> Told:
-    """cpu.max by its path, or as the only line of a file."""
+    """cpu.max as the only line of a file that nothing names."""
     lines = [line.strip() for line in part.lines if line.strip()]
-    named = any(path.endswith("cpu.max") for path in part.paths)
-    if (
-        not lines
-        or not (named or (not part.title and len(lines) == 1))
-        or not _MAX.fullmatch(lines[0])
-    ):
+    if part.title or len(lines) != 1 or not _MAX.fullmatch(lines[0]):
         return {}
     return {"quota_told": True, "quota_cpus": quota_cores(lines[0])}
-
-
-def _old_limit(part: Section) -> Told:
-    values = [line.strip() for line in part.lines if line.strip().lstrip("-").isdigit()]
-    names = [path.rpartition("/")[2] for path in part.paths]
-    told = dict(zip(names, values, strict=False))
-    if "cpu.cfs_quota_us" not in told:
-        return {}
-    return {
-        "quota_told": True,
-        "quota_cpus": quota_cores(
-            f"{told['cpu.cfs_quota_us']} {told.get('cpu.cfs_period_us', 100_000)}"
-        ),
-    }
 
 
 def _virt(part: Section) -> Told:
@@ -120,6 +112,14 @@ def _named_file(part: Section) -> Told:
         elif (array := _THREADS.match(path)) and body.isdigit():
             facts["md_threads"] = {array[1]: int(body)}
     return facts
+
+
+def _ports(text: str) -> Told:
+    return {"rdma": read_rdma(text) or None}
+
+
+def _affinity(text: str) -> Told:
+    return {"cpus_allowed": read_affinity(text)}
 
 
 def _arrays(text: str) -> Told:
@@ -170,12 +170,12 @@ def _words(text: str) -> Told:
 
 _OF_SECTIONS: tuple[Callable[[Section], Told], ...] = (
     _limit,
-    _old_limit,
     _virt,
     _count,
     _named_file,
 )
 _OF_TEXTS: tuple[Callable[[str], Told], ...] = (
-    read_lscpu, read_cpuinfo, read_governors, read_vmstat, read_df, read_free, read_meminfo,
-    _arrays, _up, _throttling, _command_line, _driver, _words,
+    read_lscpu, read_cpuinfo, read_governors, read_vmstat, read_mpstat, read_turbostat, read_mounts, read_free,
+    read_meminfo, read_numa, read_dmi, read_unit, read_ulimits, _ports, _affinity, _arrays, _up, _throttling,
+    _command_line, _driver, _words,
 )  # fmt: skip

@@ -77,12 +77,16 @@ def _machine(told: dict[str, Any], hypervisor: bool) -> str | None:  # noqa: FBT
     product = " ".join(
         str(told.get(name) or "") for name in ("vendor", "product", "hypervisor_type")
     )
-    for virt, pattern in _PRODUCTS:
-        if pattern.search(product):
-            return virt
+    if (virt := by_product(product)) is not None:
+        return virt
     if hypervisor:
         return "vm-other"
     return "none" if product.strip() else None
+
+
+def by_product(words: str) -> str | None:
+    """Return the word for the maker and product that a guest's firmware tells; None for real ones."""
+    return next((virt for virt, pattern in _PRODUCTS if pattern.search(words)), None)
 
 
 def by_hypervisor(name: str) -> str | None:

@@ -9,16 +9,22 @@ from typing import Any
 from tools.linux.machine import Process
 from tools.linux.quantity import number, size_mib
 
-# procps 3.3 to 4.0 (ps, top), sysstat 11 to 12.7 (pidstat); heads and the names that ps -o takes
+# procps 3.3 to 4.0 (ps, top), sysstat 11 to 12.7 (pidstat), htop 2 and 3; heads, and names of ps -o
 _NAMES = {
-    "PID": "pid", "TID": "tid", "PPID": "ppid", "%CPU": "cpu", "CPU%": "cpu", "PCPU": "cpu", "S": "state",
-    "STAT": "state", "STATE": "state", "NLWP": "threads", "THCNT": "threads", "RSS": "rss", "RES": "res",
+    "PID": "pid", "TGID": "pid", "TID": "tid", "PPID": "ppid", "%CPU": "cpu", "CPU%": "cpu", "PCPU": "cpu",
+    "S": "state", "STAT": "state", "STATE": "state", "NLWP": "threads", "THCNT": "threads", "RSS": "rss", "RES": "res",
     "WCHAN": "wchan", "COMMAND": "command", "CMD": "command", "ARGS": "command", "COMM": "name", "UCMD": "name",
+    "%WAIT": "wait", "NVCSWCH/S": "preempted",
 }  # fmt: skip
+# top translates some heads, in Chinese one to nothing; these five it leaves alone in every language
+_OF_TOP = ("PID", "USER", "PR", "NI", "VIRT", "RES", "SHR", "S", "%CPU", "%MEM", "TIME+", "COMMAND")
+_UNTRANSLATED = ["PR", "NI", "VIRT", "RES", "SHR"]
 _WIDE = {"LSTART": 5, "STARTED": 1}  # words that one column takes
 _ASKED = re.compile(r"\bps\b.*? -?[a-zA-Z]*o +([\w%:,=]+(?: -o +[\w%:,=]+)*)")
-_WORDS = re.compile(r"[A-Za-z%][\w%:+-]*|#[A-Z]+|\d\d:\d\d:\d\d|[AP]M")
-_TITLE = re.compile(r"^(?:\d\d:\d\d:\d\d|Average:)")
+_WORDS = re.compile(r"[A-Za-z%][\w%:+/-]*|#[A-Z]+")
+_TREE = re.compile(r"^[|`│├└][|`│├└─_ -]{0,60}")  # pidstat -t and htop draw one
+_SORTED = re.compile(r"%[-+▽△](?=[A-Z])")  # htop marks the column it sorts by
+_MOMENT = 4  # columns in which pidstat's first is, after the words of a time or of "Average:"
 _KEPT = 200
 
 
@@ -28,7 +34,12 @@ def columns_of(line: str) -> tuple[str, ...] | None:
         words = re.split(r"[,\s]+", asked[1].replace(" -o ", ","))
         columns = tuple(word.split(":")[0].rstrip("=").upper() for word in words if word)
         return columns if "PID" in columns else None
-    words = line.split()
+    words = [word for word in _SORTED.sub("% ", line).split() if word != "#"]
+    if words[2:7] == _UNTRANSLATED and "%CPU" in words[7:9]:
+        return _OF_TOP
+    at = next((at for at, word in enumerate(words[:_MOMENT]) if word in ("UID", "USER")), None)
+    if at is not None and words[-1] == "Command" and words[at + 1 : at + 2] in (["PID"], ["TGID"]):
+        return (*[""] * at, *words[at:])  # pidstat
     if not {"PID", "TID"} & set(words) or len(words) < 2 or len(words) > 40:
         return None
     if not all(_WORDS.fullmatch(word) for word in words):
@@ -42,8 +53,6 @@ def read_row(columns: Sequence[str], line: str) -> Process | None:
     words = line.split()
     if len(words) < 2:
         return None
-    if _TITLE.match(columns[0]) or _TITLE.match(words[0]):  # pidstat: one word fewer in "Average:"
-        return _process(_from_right(columns, words))
     told: dict[str, str] = {}
     at = 0
     for place, column in enumerate(columns):
@@ -56,11 +65,6 @@ def read_row(columns: Sequence[str], line: str) -> Process | None:
     return _process(told)
 
 
-def _from_right(columns: Sequence[str], words: Sequence[str]) -> dict[str, str]:
-    pairs = zip(reversed(columns), reversed(words), strict=False)
-    return {column.upper(): word for column, word in pairs}
-
-
 def _process(told: dict[str, str]) -> Process | None:
     said = {name: told[column] for column, name in _NAMES.items() if column in told}
     if "COMMAND" in told and ("CMD" in told or "ARGS" in told):  # comm and args side by side
@@ -70,7 +74,7 @@ def _process(told: dict[str, str]) -> Process | None:
         pid = said["tid"]
     if not pid.isdigit() or len(pid) > 8:
         return None
-    command = said.get("command", "")
+    command = _TREE.sub("", said.get("command", ""))
     fields: dict[str, Any] = {
         "pid": int(pid),
         "ppid": int(said["ppid"]) if said.get("ppid", "").isdigit() else None,
@@ -81,6 +85,8 @@ def _process(told: dict[str, str]) -> Process | None:
         "command": command[:_KEPT] or None,
         "name": said.get("name") or _name(command),
         "rss_mib": _memory(said),
+        "wait_pct": number(said.get("wait", "")),
+        "preempted_s": number(said.get("preempted", "")),
     }
     return Process(**fields)
 

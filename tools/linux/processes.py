@@ -8,11 +8,14 @@ from typing import Any
 from tools.linux.machine import Process, Processes
 from tools.linux.process_table import columns_of, read_row
 from tools.linux.quantity import number
+from tools.linux.stacks import read_stacks
 from tools.linux.transcript import Section, sections
 
 Told = dict[str, Any]
-_IDLE = re.compile(r"^%?Cpu\(s\):.{0,60}?([\d.,]+)[ %]?\s?id", re.MULTILINE)
-_STEAL = re.compile(r"^%?Cpu\(s\):.{0,110}?([\d.,]+)[ %]?\s?st", re.MULTILINE)
+# wholly idle it is "0.0 ni,100.0 id"; in German it begins with "%CPU(s):", in Swedish with "%Cpu/er:"
+_CPU = r"^%?C(?:pu|PU)(?:\(s\)|/er)?: {0,4}"
+_IDLE = re.compile(_CPU + r".{0,60}?(\d{1,3}(?:[.,]\d{1,2})?)[ %]?\s?id", re.MULTILINE)
+_STEAL = re.compile(_CPU + r".{0,110}?(\d{1,3}(?:[.,]\d{1,2})?)[ %]?\s?st", re.MULTILINE)
 _LOAD = re.compile(r"^top - .{0,120}?load average: +(\d+[.,]\d+)", re.MULTILINE)
 _AGAIN = re.compile(r"^top - ", re.MULTILINE)
 _ONE = re.compile(
@@ -45,7 +48,7 @@ def read_processes_text(text: str) -> Processes:
     found = Processes()
     for part in sections(text):
         found = found.merged(Processes(rows=_table(part)))
-    found = found.merged(Processes(rows=_numastat(text)))
+    found = found.merged(Processes(rows=_numastat(text))).merged(read_stacks(text))
     idle, steal, load = (pattern.search(text) for pattern in (_IDLE, _STEAL, _LOAD))
     return found.merged(
         Processes(

@@ -6,16 +6,19 @@ import re
 from collections.abc import Callable
 
 from tools.errors import Unreadable
+from tools.nvidia.dcgm import is_dcgm, read_dcgm
 from tools.nvidia.gpus import Gpus
 from tools.nvidia.nvml_json import is_nvml, read_nvml
-from tools.nvidia.refusal import is_refusal, refuse
+from tools.nvidia.refusal import is_foreign, is_refusal, refuse
 from tools.nvidia.short_reports import (
     is_confidential,
     is_gpustat,
+    is_holders,
     is_list,
     is_nvtop,
     read_confidential,
     read_gpustat,
+    read_holders,
     read_list,
     read_nvtop,
 )
@@ -36,6 +39,8 @@ _FORMS: tuple[tuple[Callable[[str], bool], Callable[[str], Gpus]], ...] = (
     (is_nvtop, read_nvtop),
     (is_gpustat, read_gpustat),
     (is_confidential, read_confidential),
+    (is_holders, read_holders),
+    (is_dcgm, read_dcgm),
 )
 LONGEST_LINE = 20_000
 
@@ -55,7 +60,7 @@ def tells_of_gpus(text: str) -> bool:
     if is_nvml(text) or is_xml(text):
         return True
     lines = plain(text)
-    return any(known(lines) for known, _ in _FORMS) or is_refusal(lines)
+    return any(known(lines) for known, _ in _FORMS) or is_refusal(lines) or is_foreign(lines)
 
 
 def read_gpus(text: str) -> Gpus:

@@ -11,6 +11,7 @@ from tools.probe import Facts
 
 BUSY_PCT = 50  # below it a GPU may lower link and clocks by itself (facts: physics, section 8)
 BUSY_PSTATE = 2
+BUSY_POWER = 0.5  # of the limit; a GPU that polls or draws a desktop stays below a third of it
 
 
 class GpuSample(Facts):
@@ -66,10 +67,16 @@ class GpuSample(Facts):
 
     @property
     def busy(self) -> bool | None:
-        """Say whether the GPU was at work; None if neither utilisation nor P-state is told."""
+        """Say whether the GPU was at work; None if utilisation, P-state and power do not tell it."""
+        if self.util_pct is None and self.pstate is None:
+            return self._draws_as_at_work or None
         if self.util_pct is None:
-            return None if self.pstate is None else self.pstate <= BUSY_PSTATE
+            return self.pstate is not None and self.pstate <= BUSY_PSTATE
         return self.util_pct > BUSY_PCT and (self.pstate is None or self.pstate <= BUSY_PSTATE)
+
+    @property
+    def _draws_as_at_work(self) -> bool:
+        return (self.power_w or 0.0) >= BUSY_POWER * (self.power_limit_w or float("inf"))
 
     @property
     def gen_possible(self) -> int | None:

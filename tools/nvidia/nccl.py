@@ -23,7 +23,7 @@ class NcclLog(Facts):
 
 
 class AllReduceTest(Facts):
-    """all_reduce_perf: bus bandwidth by message size in bytes."""
+    """all_reduce_perf: bus bandwidth by message size in bytes; of other collectives their state alone."""
 
     busbw_gb_s: dict[int, float] = {}
     time_us: dict[int, float] = {}  # of one call, by the same sizes, out of place
@@ -31,3 +31,4 @@ class AllReduceTest(Facts):
     wrong: int | None = None  # values that came out wrong
     finished: bool | None = None  # the closing lines were printed; False: it hung, or was ended
     took_s: float | None = None  # wall clock, where `time` was put before it
+    error: str | None = None  # what the test ended with

@@ -18,7 +18,12 @@ _GPU = re.compile(r"GPU (\d+): (\S.{0,100}?) \(UUID:")
 _CHECKED = re.compile(r"GPU (\d+) has nvlinks inactive")
 _LINK = re.compile(r"\bLink (\d{1,2}): +(.{1,60})$")
 _RATE = re.compile(r"([\d.,]+) GB/s")
-_ERRORS = re.compile(r"(Replay|Recovery|CRC|CRC Flit|CRC Data) Errors: (\d+)")
+_ERRORS = re.compile(r"(Replay|Recovery|CRC|CRC Flit|CRC Data) Errors: (\d{1,18})")
+# NVLink 5 counts these instead (B200, driver 570 on); symbols and FEC are corrected, so no error.
+_ERRORS_5 = re.compile(
+    r"(Malformed packet|Buffer overrun|Rx|Rx remote|Rx General|Local link integrity|Effective) Errors: (\d{1,18})"
+    r"|(Link recovery failed) events: (\d{1,18})|(Link recovery) events: (\d{1,18})"
+)
 # -gt prints one way a line, the older -g both in one: "Rx0: 12 KBytes, Tx0: 34 KBytes".
 _TRAFFIC = re.compile(r"(?:Raw |Data )?(Tx|Rx)(?:0|1)?: (\d+) K(?:iB|Bytes)")
 _INACTIVE = re.compile(r"<?inactive>?\s*$", re.IGNORECASE)
@@ -101,4 +106,7 @@ def _told(words: str) -> dict[str, Any]:
         return {"active": True, "gb_s": float(rate[1].replace(",", "."))}
     if errors := _ERRORS.match(words):
         return {_FIELDS.get(errors[1], errors[1]): int(errors[2])}
+    if found := _ERRORS_5.match(words):
+        name, count = [part for part in found.groups() if part is not None]
+        return {"recovery_errors" if name == "Link recovery" else f"CRC {name}": int(count)}
     return {_FIELDS[way]: int(kib) for way, kib in _TRAFFIC.findall(words)}

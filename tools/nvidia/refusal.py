@@ -44,6 +44,15 @@ _FAILED = (
         "NVML cannot be started: in a container, the devices or libraries may not be passed in",
     ),
 )
+_FOREIGN = re.compile(
+    r"(?P<amd>ROCm System Management Interface|\bAMD-SMI \d|\bAMD Instinct\b)|(?P<gaudi>\bHL-SMI Version)"
+    r"|(?P<ascend>\bnpu-smi \d)"
+)
+_MAKERS = {
+    "amd": "AMD GPUs (rocm-smi or amd-smi)",
+    "gaudi": "Gaudi cards (hl-smi)",
+    "ascend": "Ascend cards (npu-smi)",
+}
 _LOOKED_AT = 4000  # a refusal is short, and stands first
 _LINES = 8
 
@@ -51,6 +60,11 @@ _LINES = 8
 def refuse(text: str) -> None:
     """Raise Absent or Failed where a text is one of these sentences; return where it is none."""
     told = text[:_LOOKED_AT]
+    if maker := _FOREIGN.search(told):
+        raise Absent(
+            f"this is of {_MAKERS[str(maker.lastgroup)]}; what is known here is of NVIDIA GPUs alone, so"
+            " nothing of it is judged"
+        )
     for sentence, meaning in _ABSENT:
         if re.search(sentence, told):
             raise Absent(meaning)
@@ -58,6 +72,11 @@ def refuse(text: str) -> None:
         if found := re.search(sentence, told):
             said = [part for part in found.groupdict().values() if part]
             raise Failed(f"{meaning} ({said[0]})" if said else meaning)
+
+
+def is_foreign(text: str) -> bool:
+    """Say whether a text is the report of another maker's cards."""
+    return _FOREIGN.search(text[:_LOOKED_AT]) is not None
 
 
 def is_refusal(text: str) -> bool:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from tools.nvidia.gpus import Gpus, GpuSample
-from tools.nvidia.values import number
+from tools.nvidia.gpus import GpuProcess, Gpus, GpuSample
+from tools.nvidia.values import mib, number, process_name
 
 _LISTED = re.compile(r"GPU (\d+): (\S.{0,100}?) \(UUID: (?:GPU-)?[0-9a-fA-F-]{4,60}\)\s*$")
 _MIG = re.compile(r"\s+MIG +\S+ +Device +\d+:")
@@ -20,6 +20,7 @@ _GPUSTAT = re.compile(
     r"(?:, *(\d+|\?+) */ *(\d+|\?+) W *)?\| *(\d+) */ *(\d+) M"
 )
 _CC = re.compile(r"^[ \t]*CC (?:status|State)[ \t]*: (ON|OFF)[ \t]*$", re.IGNORECASE | re.MULTILINE)
+_HOLDER = re.compile(r"(\d{1,9}), (\S[^,\n]{0,300}), (\d{1,9} MiB|\[N/A\])\s*$")
 _LONGEST = 400
 
 
@@ -115,6 +116,24 @@ def read_gpustat(text: str) -> Gpus:
                 mem_total_mib=number(row[8]),
             )
             for row in found
+            if row
+        )
+    )
+
+
+def is_holders(text: str) -> bool:
+    """Say whether a text is `--query-compute-apps` without its header, and nothing else."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    return bool(lines) and len(lines) < _LONGEST and all(map(_HOLDER.match, lines))
+
+
+def read_holders(text: str) -> Gpus:
+    """Return the processes that hold memory: process, name, memory."""
+    rows = (_HOLDER.match(line) for line in text.splitlines())
+    return Gpus(
+        processes=tuple(
+            GpuProcess(pid=int(row[1]), name=process_name(row[2]), used_mib=mib(row[3]))
+            for row in rows
             if row
         )
     )

@@ -27,6 +27,7 @@ _COLUMNS = {
     "txpci": "tx_mb_s",
     "fb": "mem_used_mib",
     "pci": "replays",
+    "gract": "util_pct",  # --gpm-metrics 1, where no column sm is printed
 }
 _COUNTED = frozenset({"replays"})
 _HEADER = re.compile(r"#\s*(?:Date\s*,?\s*Time\s*,?\s*|Time\s*,?\s*)?(?:gpu|t)\b.{0,400}$")
@@ -88,7 +89,7 @@ def _sample(columns: Sequence[str], cells: Sequence[str]) -> GpuSample | None:
     told: dict[str, Any] = {}
     for column, field in _COLUMNS.items():
         value = number(row.get(column, ""))
-        if value is not None:
+        if value is not None and field not in told:
             told[field] = int(value) if field in _COUNTED else value
     if not told:
         return None

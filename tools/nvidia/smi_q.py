@@ -25,8 +25,9 @@ _GPU_LINE = re.compile(
 )
 _SIGNS = re.compile(  # what opens a cut-out
     r"^ {0,12}(?:(?:Clocks (?:Throttle|Event) Reasons(?: Counters)?|Remapped Rows|E[Cc][Cc] Errors|FB Memory Usage"
-    r"|BAR1 Memory Usage|(?:GPU )?Power Readings|GPU Link Info|Retired Pages)\s*$"
-    r"|(?:Performance State|Persistence Mode|Product Name|SW Power Cap|HW Slowdown|License Status) +: )",
+    r"|BAR1 Memory Usage|(?:GPU )?Power Readings|GPU Link Info|Retired Pages|Max Clocks|PCIe Generation)\s*$"
+    r"|(?:Performance State|Persistence Mode|Product Name|SW Power Cap|HW Slowdown|License Status|GPU Current Temp"
+    r"|Enforced Power Limit) +: )",
     re.MULTILINE,
 )
 _LONGEST = 400

@@ -23,6 +23,16 @@ class PairRate(Facts):
     both_ways: bool = False  # the sum of both directions at once
 
 
+class HostRate(Facts):
+    """What a copy between the host's pinned memory and one GPU reached, in GB/s; CUDA's own count of GPUs."""
+
+    gpu: int
+    bdf: str | None = None
+    name: str | None = None  # of the product
+    gb_s: float
+    to_gpu: bool  # else from it
+
+
 class Topology(Facts):
     """`nvidia-smi topo`: the kind of link of each pair, peer access, and each GPU's NUMA node."""
 
@@ -33,7 +43,10 @@ class Topology(Facts):
     numa: dict[str, str] = {}  # GPU -> NUMA affinity as printed
     cpus: dict[str, str] = {}  # GPU -> CPU affinity as printed
     nic_names: dict[str, str] = {}  # "NIC0" -> "mlx5_0"
-    rates: tuple[PairRate, ...] = ()  # of p2pBandwidthLatencyTest, where someone ran it
+    rates: tuple[
+        PairRate, ...
+    ] = ()  # of p2pBandwidthLatencyTest or nvbandwidth, where someone ran it
+    host_rates: tuple[HostRate, ...] = ()  # of nvbandwidth or bandwidthTest
 
     @property
     def mixed(self) -> str:

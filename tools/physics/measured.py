@@ -41,17 +41,22 @@ class Measured:
 
 
 def cold_prefill_tok_s(log: ServerLog) -> float | None:
-    """Return the median rate of large uncached chunks that follow another chunk without a gap.
+    """Return the median rate of large uncached chunks that follow another chunk without a gap."""
+    rates = cold_prefill_rates(log)
+    return median(rates) if rates else None
+
+
+def cold_prefill_rates(log: ServerLog) -> list[float]:
+    """Return the rate of each large uncached chunk that follows another chunk without a gap.
 
     Only then does `input throughput` mean anything: it is over the time since the previous
-    prefill line. Lines that share the GPU with decoding are left out.
+    prefill line. Lines that share the GPU with decoding are left out. Tokens per second.
     """
-    rates = [
+    return [
         line.tok_s
         for before, line in zip(log.prefill, log.prefill[1:], strict=False)
         if _cold(line) and before.pending and before.rank == line.rank and line.tok_s
     ]
-    return median(rates) if rates else None
 
 
 def _smallest_batch(log: ServerLog) -> tuple[DecodeLine, ...]:

@@ -26,6 +26,7 @@ from tools.probes.server_log import ReadServerLog
 from tools.probes.source_lines import ReadSourceLines
 from tools.probes.storage import ReadStorage
 from tools.probes.topology import ReadTopology
+from tools.probes.trials import ReadTrials
 
 PROBES: dict[str, type[Probe[Any]]] = {
     "ReadLaunch": ReadLaunch,
@@ -49,4 +50,5 @@ PROBES: dict[str, type[Probe[Any]]] = {
     "ReadBenchmark": ReadBenchmark,
     "ReadRequests": ReadRequests,
     "ReadStorage": ReadStorage,
+    "ReadTrials": ReadTrials,
 }

@@ -7,13 +7,16 @@ from typing import ClassVar
 from pydantic import Field
 
 from tools.engine.benchmark import Benchmark
+from tools.engine.benchmark_json import is_json
 from tools.engine.benchmark_report import is_benchmark, read_benchmark, without_secrets
 from tools.errors import Unreadable
 from tools.host import Command, script
 from tools.linux.wrappers import unwrap
 from tools.probe import Probe, told
 
-_STARTS = ('{"absent"', '{"failed"')
+_CHARS = 4 << 20
+_JSON_CHARS = 8 << 20  # with --output-details a result holds every gap between two tokens
+_STARTS = ('{"absent": "', '{"failed": "')  # what our script says instead
 
 
 class ReadBenchmark(Probe[Benchmark]):
@@ -36,7 +39,8 @@ class ReadBenchmark(Probe[Benchmark]):
 
     def recognises(self, text: str, /) -> bool:
         """A table of results, JSON lines of results, a summary, STREAM, or the client's command."""
-        return len(text) < (4 << 20) and is_benchmark(text)
+        most = _JSON_CHARS if is_json(text) else _CHARS
+        return len(text) < most and is_benchmark(text)
 
     def parse(self, stdout: str, /) -> Benchmark:
         """Read the last run."""

@@ -10,7 +10,7 @@ from tools.engine import Metrics
 from tools.errors import Unreadable
 from tools.host import Command, script
 from tools.probe import Probe, told
-from tools.sglang.metrics import read_metrics
+from tools.sglang.metrics import is_page, pages, read_metrics
 
 
 class ReadMetrics(Probe[Metrics]):
@@ -36,15 +36,12 @@ class ReadMetrics(Probe[Metrics]):
 
     def recognises(self, text: str, /) -> bool:
         """Lines that begin with sglang: or vllm:, or the object that our script prints."""
-        page = any(
-            mark in "\n" + text for mark in ("\nsglang:", "\nvllm:", "TYPE sglang:", "TYPE vllm:")
-        )
-        return page or (text.lstrip().startswith('{"first"') and ":" in text)
+        return is_page(text) or (text.lstrip().startswith('{"first"') and ":" in text)
 
     def parse(self, stdout: str, /) -> Metrics:
-        """Read our two readings, or one pasted page."""
+        """Read our two readings, or the pages that somebody pasted."""
         if not stdout.lstrip().startswith("{"):
-            return read_metrics(stdout)
+            return read_metrics(*pages(stdout))
         said = told(stdout)
         first, second, window = said.get("first"), said.get("second"), said.get("window_s")
         if not isinstance(first, str):

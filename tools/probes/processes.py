@@ -10,17 +10,15 @@ from tools.errors import Unreadable
 from tools.host import Command, script
 from tools.linux.answers import read_answer
 from tools.linux.machine import Processes
+from tools.linux.process_table import columns_of
 from tools.linux.processes import read_processes_text, read_script
+from tools.linux.stacks import is_stacks
 from tools.linux.wrappers import unwrap
 from tools.probe import Probe
 
 _OURS = re.compile(r'\{"rows": \[.*"load1": ', re.DOTALL)
-_TABLE = re.compile(
-    r"^[ \t]{0,12}(?:(?:USER|UID|F|S|\d\d:\d\d:\d\d|[AP]M|LWP|PPID|#)[ \t]+){0,6}(?:PID|TID)[ \t]+[^\n]{0,200}"
-    r"(?:COMMAND|Command|CMD|ARGS|COMM)\b"
-    r"|^[^\n]{0,80}[$#] (?:sudo )?ps [^\n]{0,60}-?\w{0,4}o +\w*pid\b|^Per-node process memory usage",
-    re.MULTILINE,
-)
+_HEAD = re.compile(r"^[^\n]{0,400}\b(?:[PT]ID|VIRT|pid)\b[^\n]{0,400}$", re.MULTILINE)
+_NUMASTAT = re.compile(r"^Per-node process memory usage", re.MULTILINE)
 _OTHERS = re.compile(r"^\| {1,4}GPU +(?:GI|PID) |^# gpu +pid|server_args=|NVIDIA-SMI", re.MULTILINE)
 
 
@@ -45,20 +43,24 @@ class ReadProcesses(Probe[Processes]):
         )
 
     def recognises(self, text: str, /) -> bool:
-        """Tables of top, ps, pidstat or numastat; not nvidia-smi's, and no log."""
+        """Tables of top, ps, pidstat or numastat, stacks of py-spy; not nvidia-smi's, and no log."""
         if text.lstrip()[:1] == "{":
             return _OURS.match(text.lstrip()) is not None
-        if "PID" not in text and "pid" not in text:
+        if is_stacks(text):
+            return True
+        if _OTHERS.search(text) is not None:
             return False
-        return _TABLE.search(text) is not None and _OTHERS.search(text) is None
+        if _NUMASTAT.search(text) is not None:
+            return True
+        return any(columns_of(found[0]) is not None for found in _HEAD.finditer(text))
 
     def parse(self, stdout: str, /) -> Processes:
         """Unite the rows of all tables in the text."""
         if stdout.lstrip()[:1] == "{":
             return read_answer(stdout, read_script)
         found = read_processes_text(unwrap(stdout))
-        if not found.rows and found.idle_pct is None:
+        if not found.rows and not found.stacks and found.idle_pct is None:
             raise Unreadable(
-                "no table of processes in it, as top, ps, pidstat or numastat print one"
+                "no table of processes in it, as top, ps, pidstat, numastat or py-spy print one"
             )
         return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tools.errors import Absent, Unreadable
 from tools.host import Command, script
 from tools.nvidia.any_report import plain
+from tools.nvidia.nvbandwidth import is_nvbandwidth, read_nvbandwidth
 from tools.nvidia.p2p_test import is_p2p_test, read_p2p_test
 from tools.nvidia.refusal import refuse
 from tools.nvidia.topo_matrix import is_matrix, read_matrix
@@ -23,15 +24,17 @@ class ReadTopology(Probe[Topology]):
         return script("smi_texts", "topology", after=("run_smi",), limit_s=18)
 
     def recognises(self, text: str, /) -> bool:
-        """Know a matrix of nvidia-smi topo, and what p2pBandwidthLatencyTest prints."""
+        """Know a matrix of nvidia-smi topo, and what p2pBandwidthLatencyTest and nvbandwidth print."""
         lines = plain(text)
-        return is_matrix(lines) or is_p2p_test(lines)
+        return is_matrix(lines) or is_p2p_test(lines) or is_nvbandwidth(lines)
 
     def parse(self, stdout: str, /) -> Topology:
         """Unite all matrices of the text."""
+        lines = plain(stdout)
+        if is_nvbandwidth(lines):
+            return _measured(read_nvbandwidth(lines))
         if stdout.lstrip()[:1] == "{":
             told(stdout)
-        lines = plain(stdout)
         topology = read_matrix(lines).merged(read_p2p_test(lines))
         if topology == Topology():
             refuse(lines)
@@ -39,3 +42,9 @@ class ReadTopology(Probe[Topology]):
                 raise Absent("nvidia-smi printed no topology")
             raise Unreadable("no matrix of nvidia-smi topo in it")
         return topology
+
+
+def _measured(topology: Topology) -> Topology:
+    if topology == Topology():
+        raise Absent("nvbandwidth ended without a test of one link that it could do")
+    return topology

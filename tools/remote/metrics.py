@@ -1,16 +1,25 @@
 """Read the server's Prometheus page twice; arguments: seconds between, and the port or nothing.
 
-Goes after find_server.py and ask_server.py. Buckets, comments but for types, and what is not the
-engine's are left out: they are nine tenths of the page.
+Goes after find_server.py and ask_server.py. Buckets but those of waiting times, comments but for types,
+and what is not the engine's are left out: they are nine tenths of the page.
 """
 
-
 # ruff: noqa: F821
+TIMES = (
+    "time_to_first_token_seconds",
+    "inter_token_latency_seconds",
+    "time_per_output_token_seconds",
+    "queue_time_seconds",
+)
+
+
 def _lean(text):
     keep = []
     for line in text.splitlines()[:50000]:
         own = line.startswith(("sglang:", "vllm:", "# TYPE sglang:", "# TYPE vllm:"))
-        if own and "_bucket{" not in line and "_created{" not in line and "http_re" not in line:
+        name, bucket, _ = line.partition("_bucket{")
+        own = own and (not bucket or name.endswith(TIMES))
+        if own and "_created{" not in line and "http_re" not in line:
             keep.append(line[:2000])
     return "\n".join(keep)
 

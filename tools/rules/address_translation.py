@@ -41,7 +41,7 @@ def _spins(gpus: Gpus | None) -> bool:
 
 def _hangs(gpus: Gpus | None, log: ServerLog | None, test: AllReduceTest | None) -> str:
     """Return how a hung collective shows, empty if it does not."""
-    if test and test.finished is False:
+    if test and test.finished is False and not test.error:
         return "an all-reduce test does not finish"
     waits = log.said("watchdog", "collective", "nccl_error") if log else ()
     if waits and not (log and (log.steady() or log.started)):

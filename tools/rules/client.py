@@ -5,13 +5,15 @@ from __future__ import annotations
 from itertools import pairwise
 from statistics import median
 
-from tools.engine import Benchmark, Claim, DecodeLine, ServerLog, Traffic
+from tools.engine import Benchmark, Claim, DecodeLine, Metrics, ServerLog, Traffic
 from tools.engine.traffic import quoted
 from tools.errors import Undecided
 from tools.rule import Cleared, Finding, Outcome, rule
 
 FASTER = 1.3  # the catalogue says 10 %; a benchmark's average also holds its ramps and prefills
 SECONDS_MS = 5000.0  # a TTFT that no prefill of a server without a queue takes
+INSIDE = 0.5  # of the client's time to first token, spent in the server: then it is the server's
+MOSTLY = 0.5  # of what the server counted must be this run, and of this run as much be counted
 LINES = 5  # Decode lines that show the queue
 PEAK, REST, TAIL = 32, 0.05, 4  # running requests at the peak, share left, lines of the tail
 FEWER = 4  # times fewer requests run than are said to be sent
@@ -78,6 +80,35 @@ def client_queues_by_itself(log: ServerLog, benchmark: Benchmark) -> Outcome:
             *quoted(lines[:1]),
         ),
     )
+
+
+@rule(cause="client_semaphore_queue")
+def client_waits_before_the_server(benchmark: Benchmark, metrics: Metrics) -> Outcome:
+    """The client's time to first token is far longer than the server's own."""
+    ttft, own = benchmark.ttft_mean_ms, _own_ttft_ms(metrics, benchmark.prompts or 1)
+    if ttft is None or own is None:
+        raise Undecided("")  # client_queues_by_itself says what is missing
+    if ttft < SECONDS_MS:
+        return Cleared(f"the mean time to first token is {ttft / 1e3:.1f} s", (benchmark,))
+    if own > INSIDE * ttft:
+        return Cleared(f"the server itself counts {own / 1e3:.1f} s to the first token", (metrics,))
+    return Finding(
+        f"The client counts {ttft / 1e3:.1f} s to the first token, the server {own / 1e3:.2f} s: the"
+        " rest passes before a request reaches the server, in the client's own limit, its connections,"
+        " a proxy or the network.",
+        confidence=0.8,
+        slows=frozenset({"ttft", "tail", "throughput"}),
+        quotes=(f"Mean TTFT (ms): {ttft:g}", f"time_to_first_token_seconds mean {own / 1e3:.3g}"),
+    )
+
+
+def _own_ttft_ms(metrics: Metrics, prompts: int) -> float | None:
+    """Return the server's mean, if its counters hold this run and little else."""
+    for counted in (metrics.deltas, metrics.totals):
+        count = counted.get("time_to_first_token_seconds_count", 0.0)
+        if MOSTLY * prompts <= count <= prompts / MOSTLY:
+            return counted.get("time_to_first_token_seconds_sum", 0.0) / count * 1e3
+    return None
 
 
 @rule(cause="client_http_pool")
@@ -148,4 +179,9 @@ def _tail(lines: list[DecodeLine], peak: int) -> list[DecodeLine]:
     return tail
 
 
-RULES = (server_faster_than_client, client_queues_by_itself, client_starves_the_server)
+RULES = (
+    server_faster_than_client,
+    client_queues_by_itself,
+    client_waits_before_the_server,
+    client_starves_the_server,
+)

@@ -23,7 +23,7 @@ def passes_without_a_graph(
     """The server's counters show decode passes outside CUDA graphs alone."""
     if Arguments(launch, info, log).text("device") == "cpu":
         return Cleared("the server runs on the CPU, where there are no CUDA graphs")
-    counted, least, when = metrics.deltas, PASSES, f"within {metrics.window_s or 0:.0f} s"
+    counted, least, when = metrics.deltas, PASSES, metrics.when
     if counted.get(WITH, 0.0) + counted.get(WITHOUT, 0.0) < least:
         counted, least, when = metrics.totals, SINCE_START, "since the server started"
     inside, outside = counted.get(WITH, 0.0), counted.get(WITHOUT, 0.0)
@@ -52,10 +52,10 @@ def requests_taken_back(metrics: Metrics) -> Outcome:
     queued = max((metrics.gauges.get(name, 0.0) for name in QUEUE), default=0.0)
     full = usage >= MOST and queued > 0
     if not taken and not full:
-        if metrics.window_s is None:
+        if metrics.window_s is None and not metrics.deltas:
             raise Undecided(f"one reading only, at {usage:.0%}", settle=TWICE, suspicion=0.02)
-        return Cleared(f"nothing was taken back in {metrics.window_s:.0f} s, at {usage:.0%}")
-    what = f"{taken:.0f} requests were taken back in {metrics.window_s:.0f} s" if taken else ""
+        return Cleared(f"nothing was taken back {metrics.when}, at {usage:.0%}")
+    what = f"{taken:.0f} requests were taken back {metrics.when}" if taken else ""
     rest = f"{queued:.0f} requests wait and the KV cache is {usage:.0%} full" if full else ""
     return Finding(
         f"{'; '.join(part for part in (what, rest) if part)}.",

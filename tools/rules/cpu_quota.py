@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from statistics import median
 
-from tools.engine import ServerLog
+from tools.engine import Launch, ServerLog
+from tools.engine.parallel import tp_size
 from tools.errors import Undecided
 from tools.linux.machine import PERIOD_S, Machine
 from tools.nvidia.gpus import Gpus
 from tools.rule import Cleared, Effect, Finding, Outcome, rule
 
 THROTTLED_SHARE = 0.05  # of the periods within a load; single ones are bursts at start
+CORES_A_RANK = 2  # one spins for the GPU, one launches and receives
 HOST_CORES = 4.0  # times the quota: a pool sized by the host's cores starves in the container
 COLLAPSE = 0.3  # rate of a burst against the usual one, at the same number of requests
 OLD_SHARE = 0.1  # of the periods since boot: worth a look, no proof
@@ -18,7 +20,7 @@ IDLE_ENOUGH_PCT = 50.0  # half of the machine idle: cores are not fought for
 
 
 @rule(cause="cpu_cgroup_throttled")
-def quota_used_up(machine: Machine, log: ServerLog | None) -> Outcome:
+def quota_used_up(machine: Machine, log: ServerLog | None, launch: Launch | None) -> Outcome:
     """The container's CPU quota is used up, and the engine waits for the next period."""
     if machine.quota_cpus is None:
         if machine.quota_told:
@@ -34,10 +36,13 @@ def quota_used_up(machine: Machine, log: ServerLog | None) -> Outcome:
             machine, 0.9, f"in {share:.0%} of the periods of {machine.window_s:.0f} s"
         )
     if not machine.periods:
+        ranks = tp_size(launch, log, None) or 1
+        small = machine.quota_cpus < CORES_A_RANK * ranks
         raise Undecided(
-            f"a quota of {machine.quota_cpus:g} cores; how often it bites is not told",
+            f"a quota of {machine.quota_cpus:g} cores{f' for {ranks} rank(s)' if small else ''};"
+            " how often it bites is not told",
             settle="cpu.stat twice, a load between: nr_throttled",
-            suspicion=0.1,
+            suspicion=0.35 if small else 0.1,
         )
     share = (machine.throttled_periods or 0) / machine.periods
     if share == 0:

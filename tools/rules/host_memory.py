@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tools.engine import Launch, ServerInfo, ServerLog
+from tools.engine import Arguments, Launch, ServerInfo, ServerLog
 from tools.engine.parallel import tp_size
 from tools.errors import Undecided
 from tools.linux.kernel import KernelLog
@@ -14,6 +14,20 @@ DOCKER_SHM_MIB = 64.5  # docker's default is 64 MiB
 BUSY_PCT = 90.0
 IDLE_PCT = 50.0
 SWAPPED_PAGES = 256  # of 4 KiB in a second; below a MiB old pages come back one by one
+NETWORK_FILES = (
+    "nfs",
+    "cifs",
+    "smb",
+    "ceph",
+    "fuse.",
+    "lustre",
+    "glusterfs",
+    "beegfs",
+    "9p",
+    "virtiofs",
+    "gpfs",
+    "wekafs",
+)
 SLOW_MS = 50.0  # an SSD answers in under 2 ms; 50 is a queue, whatever lies below
 
 _SERVERS = ("sglang", "vllm", "python", "ray::")  # as the kernel names them, 15 characters
@@ -192,6 +206,24 @@ def one_layer_of_storage_full(
     )
 
 
+@rule(cause="storage_load_bound")
+def weights_over_a_network(machine: Machine, launch: Launch, log: ServerLog | None) -> Outcome:
+    """The weights are read over a network while the server starts."""
+    model = str(Arguments(launch, None, log).value("model_path") or "")
+    above = [path for path in machine.mounts if model.startswith(path.rstrip("/") + "/")]
+    where = max(above, key=len, default=None)
+    if where is None or not model.startswith("/"):
+        return None
+    kind = machine.mounts[where]
+    if not kind.startswith(NETWORK_FILES):
+        return Cleared(f"the weights lie on {kind} ({where})")
+    raise Undecided(
+        f"the weights lie on {kind} ({where}), so a start reads them over the network; how fast, is not told",
+        settle="dd if=ONE_SHARD of=/dev/null bs=16M, against the seconds of the loader in the log",
+        suspicion=0.1,
+    )
+
+
 def _md_threads(processes: Processes | None) -> str:
     for row in processes.rows if processes else ():
         if (
@@ -210,4 +242,5 @@ RULES = (
     log_lacks_shared_memory,
     shared_memory_is_small,
     one_layer_of_storage_full,
+    weights_over_a_network,
 )

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from tools.engine import ServerLog
 from tools.errors import Undecided
 from tools.knowledge import XIDS
 from tools.linux.kernel import KernelLog, XidLine
+from tools.linux.kernel_near import days_since_the_only
 from tools.linux.machine import Machine
 from tools.nvidia.gpus import Gpus
 from tools.rule import Aspect, Cleared, Finding, Outcome, rule
@@ -63,7 +65,7 @@ def gpu_firmware_hangs(kernel: KernelLog) -> Outcome:
 
 
 @rule(cause="xid_app_faults")
-def program_faults(kernel: KernelLog) -> Outcome:
+def program_faults(kernel: KernelLog, log: ServerLog | None) -> Outcome:
     """A program's kernel faults on the GPU; the hardware is innocent."""
     ours = [line for line in kernel.xids if line.code in _APP and line.code not in (43, 45)]
     followers = [line for line in kernel.xids if line.code in (43, 45)]
@@ -79,6 +81,13 @@ def program_faults(kernel: KernelLog) -> Outcome:
             f"Xid {followers[0].code} only reports what happened to a program",
             settle="the engine's log at that moment, and the kernel log before it",
             suspicion=0.25,
+        )
+    days = days_since_the_only(ours, log.first_line_at, log.last_line_at) if log else None
+    if days and log and log.decode:  # the run that serves began after it: history, if it was once
+        raise Undecided(
+            f"Xid {ours[0].code} of a program was logged once, and {days} days of service followed it",
+            settle="the kernel log, when it happens again",
+            suspicion=0.05,
         )
     same = _repeated(ours)
     return Finding(

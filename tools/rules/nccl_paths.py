@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
-from tools.engine import Arguments, Environment, Launch, ServerLog
+from collections.abc import Sequence
+
+from tools.engine import Arguments, Benchmark, Environment, Launch, ServerLog
 from tools.errors import Undecided
+from tools.linux.machine import Machine, RdmaPort
 from tools.nvidia.nccl import NcclLog
 from tools.rule import Aspect, Cleared, Effect, Finding, Interval, Outcome, rule
 
 DECODE: Interval = (-60.0, -30.0, -10.0)  # +50 to +200 us for each all-reduce
 PREFILL: Interval = (-95.0, -75.0, -50.0)  # a factor 3 to 20
 SOURCE = "factors published for collectives over TCP against RDMA; coarse"
+_PORTS_DOWN = (
+    "Bring the RDMA ports up first: cable and module, the port of the switch, and for InfiniBand a subnet"
+    " manager (opensm); ibstat must say Active.",
+    "Then read 'via NET/IB' in the log of a start with NCCL_DEBUG=INFO.",
+)
 MISREAD_GB_S = 1.0  # no link between GPUs is so slow: the search gave up on this machine
 SLOWS: frozenset[Aspect] = frozenset({"decode", "prefill", "ttft", "throughput"})
 
 
 @rule(cause="nccl_socket_fallback")
 def sockets_instead_of_rdma(
-    nccl: NcclLog, launch: Launch | None, log: ServerLog | None, environment: Environment | None
+    nccl: NcclLog,
+    launch: Launch | None,
+    log: ServerLog | None,
+    environment: Environment | None,
+    benchmark: Benchmark | None,
+    machine: Machine | None,
 ) -> Outcome:
     """NCCL runs over TCP sockets between machines."""
     if nccl.network != "Socket" and "NET/Socket" not in nccl.paths:
@@ -31,12 +44,21 @@ def sockets_instead_of_rdma(
         return Cleared("it follows from NCCL_IB_DISABLE", (environment,))
     where = f" over {nccl.interface}" if nccl.interface else ""
     between = "NET/Socket" in nccl.paths
+    measured = _measured(benchmark)
+    ports = machine.rdma if machine else ()
+    down = bool(ports) and not any(port.state == "Active" for port in ports)
     return Finding(
-        f"NCCL uses TCP sockets{where}, not RDMA; an IPoIB name such as ib0 would not change that.",
-        shown_by=(nccl,),
-        confidence=0.85 if between else 0.7,
+        f"NCCL uses TCP sockets{where}, not RDMA; an IPoIB name such as ib0 would not change"
+        f" that.{measured}{_of_ports(ports)}",
+        shown_by=(nccl, benchmark) if benchmark and measured else (nccl,),
+        confidence=0.92
+        if "RDMA works" in measured or (between and ports)
+        else 0.85
+        if between
+        else 0.7,
         slows=SLOWS,
         effect=Effect(DECODE, PREFILL, SOURCE),
+        remedy=_PORTS_DOWN if down else (),
         quotes=("Using network Socket",) if nccl.network == "Socket" else ("via NET/Socket",),
     )
 
@@ -127,6 +149,26 @@ def pipeline_moves_little(launch: Launch, nccl: NcclLog | None, log: ServerLog |
         verify="throughput over the number of requests; the network's own counters",
         quotes=args.flags("pp_size", "tp_size"),
     )
+
+
+def _measured(benchmark: Benchmark | None) -> str:
+    """Say what tests of the network reached, if there were any."""
+    rdma = benchmark.rdma_gbit_s if benchmark else None
+    tcp = benchmark.tcp_gbit_s if benchmark else None
+    said = f" RDMA works between these machines: a test reached {rdma:.0f} Gbit/s." if rdma else ""
+    return said + (f" TCP reached {tcp:.1f} Gbit/s." if tcp else "")
+
+
+def _of_ports(ports: Sequence[RdmaPort]) -> str:
+    """Say what the machine's own list of RDMA ports adds."""
+    if not ports:
+        return ""
+    up = [port.name for port in ports if port.state == "Active"]
+    if up:
+        return f" The RDMA port {up[0]} is up and unused."
+    first = ports[0]
+    why = f", its link {first.physical}" if first.physical else ""
+    return f" No RDMA port is up: {first.name} is {first.state}{why}."
 
 
 def _inside(nccl: NcclLog, args: Arguments) -> bool:

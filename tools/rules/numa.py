@@ -8,11 +8,12 @@ from collections import Counter
 from tools.engine import Launch, ServerInfo, ServerLog
 from tools.engine.parallel import argument
 from tools.errors import Undecided
-from tools.linux.machine import Process, Processes
+from tools.linux.machine import Machine, Process, Processes
 from tools.nvidia.nccl import NcclLog
 from tools.nvidia.topology import Topology
 from tools.rule import Cleared, Effect, Finding, Outcome, rule
 
+FAR_PCT = 10.0  # of all pages; bound servers stay below 1
 MOSTLY = 0.8  # of a process' memory on one node
 _RANK = re.compile(r"(?:DP|TP|rank)[_ ]?(\d+)")
 _WORKER = re.compile(r"sglang|vllm|python|worker|sched", re.IGNORECASE)
@@ -161,4 +162,30 @@ def far_memory_unused(
     )
 
 
-RULES = (memory_on_the_far_node, far_memory_unused)
+@rule(cause="numa_remote")
+def a_node_without_memory(machine: Machine) -> Outcome:
+    """One node has no memory of its own, or programs take theirs from the other node."""
+    bare = [
+        node for node, mib in machine.numa_mib.items() if not mib and machine.numa_cpus.get(node)
+    ]
+    if bare and any(machine.numa_mib.values()):
+        raise Undecided(
+            f"node {bare[0]} has cores ({machine.numa_cpus[bare[0]]}) and no memory: whatever runs there"
+            " reads from the other socket",
+            settle="dmidecode -t memory: modules in the slots of both processors; nvidia-smi topo -m: the"
+            " GPUs' node",
+            suspicion=0.3,
+        )
+    if machine.numa_far_pct is None:
+        return Cleared("every node has memory") if len(machine.numa_mib) > 1 else None
+    if machine.numa_far_pct < FAR_PCT:
+        return Cleared(f"{machine.numa_far_pct:g} % of all pages since boot went to the other node")
+    raise Undecided(
+        f"{machine.numa_far_pct:.0f} % of all pages since boot went to programs of the other node; whose,"
+        " is not told",
+        settle="numastat -p of each rank, nvidia-smi topo -m",
+        suspicion=0.15,
+    )
+
+
+RULES = (memory_on_the_far_node, far_memory_unused, a_node_without_memory)

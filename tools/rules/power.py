@@ -146,6 +146,15 @@ def cap_below_the_card(gpus: Gpus) -> Outcome:
     )
 
 
+def _at(share: float | None) -> str:
+    """Name a limit by its share of the default one."""
+    return (
+        "the default limit"
+        if share is None or share > 0.99
+        else f"{share:.0%} of the default limit"
+    )
+
+
 @rule(cause="power_cap_normal")
 def cap_without_effect(gpus: Gpus) -> Outcome:
     """The power cap is active and does not slow decode, which memory bounds."""
@@ -166,7 +175,7 @@ def cap_without_effect(gpus: Gpus) -> Outcome:
             "The power cap is active and costs decode nothing: the memory clock stands at its"
             " maximum, and decode is bound by memory."
             if full
-            else "The power cap is active at the default limit, as in every prefill."
+            else f"The power cap is active at {_at(share)}, as in every prefill."
         ),
         confidence=0.8 if full else 0.6,
         category="at_ceiling" if full else "no_fault",

@@ -72,6 +72,8 @@ def prefill_graph_off(
 ) -> Outcome:
     """Prefill runs without a CUDA graph."""
     args, seen, said = Arguments(launch, info, log), _prefill(log), _said(log)
+    if args.engine == "vllm":
+        raise Undecided("")  # its graphs of mixed batches are no switch of their own
     if any(line.graph for line in seen):
         return Cleared("Prefill lines show 'cuda graph: True'", (log,))
     if args.text("device") == "cpu":

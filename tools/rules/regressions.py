@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tools.engine import Arguments, EarlierRun, Launch, ServerInfo, ServerLog, Traffic
+from tools.engine.history import History
 from tools.errors import Undecided
 from tools.nvidia.gpus import Gpus
 from tools.physics.bounds import Bounds
@@ -11,6 +12,7 @@ from tools.rule import Cleared, Effect, Finding, Outcome, rule
 SMALL = 4  # requests; a larger batch may compute for longer
 FACTOR = 2.0  # of the time to read the whole card
 ANY_CARD_MS = 120.0  # no card but shared-memory boxes needs so long to read all it holds
+COURSE = 14  # lines of each run; with so many the course of the log is judged, see changes.py
 WORSE = 1.05  # of the step before: two starts of one build differ by 2 % or so
 # Arguments that change a step; hosts, ports, names and seeds do not.
 BEAR = (
@@ -65,7 +67,7 @@ def nothing_wrong_but_slow(
 def slower_than_the_run_before(log: ServerLog) -> Outcome:
     """The run before this one took less time for the same step."""
     old = log.before
-    if old is None:
+    if old is None or not old.steps_ms:
         return None
     pair = _both(old, log)
     if pair is None:
@@ -84,6 +86,8 @@ def slower_than_the_run_before(log: ServerLog) -> Outcome:
         f" {before_ms:.1f} ms"
     )
     changed = _changed(old, log)
+    if (changed or not _built_anew(log, old)) and _long(old, log):
+        return Cleared(f"{said}, which the course of the log tells more exactly", (log,))
     if changed:
         raise Undecided(
             f"{said}; but the runs differ in {', '.join(changed[:4])}",
@@ -95,7 +99,7 @@ def slower_than_the_run_before(log: ServerLog) -> Outcome:
 
 def _both(old: EarlierRun, log: ServerLog) -> tuple[float, float, int] | None:
     """Return the steps of both runs at the smallest number of requests that both show."""
-    now = log.as_earlier().steps_ms
+    now = History.of_log(log).runs[-1].steps_ms
     same = sorted(set(now) & set(old.steps_ms))
     return (old.steps_ms[same[0]], now[same[0]], same[0]) if same else None
 
@@ -106,9 +110,25 @@ def _changed(old: EarlierRun, log: ServerLog) -> list[str]:
     return [name for name in BEAR if name in before and name in now and before[name] != now[name]]
 
 
+def _long(old: EarlierRun, log: ServerLog) -> bool:
+    """Say whether both runs have lines enough for a change to be told from chance."""
+    return min(len(old.decode), len(log.steady())) >= COURSE
+
+
+def _lost_addresses(log: ServerLog, old: EarlierRun) -> bool:
+    return bool(old.graph_addresses) and not log.graph_addresses
+
+
+def _other_version(log: ServerLog, old: EarlierRun) -> bool:
+    return bool(old.version and log.version and old.version != log.version)
+
+
+def _built_anew(log: ServerLog, old: EarlierRun) -> bool:
+    return _lost_addresses(log, old) or _other_version(log, old)
+
+
 def _slower(log: ServerLog, old: EarlierRun, said: str, loss_pct: float) -> Outcome:
-    lost = bool(old.graph_addresses) and not log.graph_addresses
-    other = bool(old.version and log.version and old.version != log.version)
+    lost, other = _lost_addresses(log, old), _other_version(log, old)
     if not (lost or other):
         raise Undecided(
             f"{said}, with the same arguments; whether the build or the machine changed is not told",

@@ -63,7 +63,8 @@ def somebody_else_on_the_gpu(
     if not shared:
         return Cleared("the other processes are on GPUs that the server does not use")
     one = shared[0]
-    quote = f"GPU {one.gpu}: pid {one.pid} {one.name or ''} holds {one.used_mib or 0:.0f} MiB"
+    where = "" if one.gpu is None else f"GPU {one.gpu}: "
+    quote = f"{where}pid {one.pid} {one.name or ''} holds {one.used_mib or 0:.0f} MiB"
     works = any((sample.util_pct or 0) > POLL_UTIL_PCT for sample in gpus.samples)
     return _shared(quote, 0.85 if works and _idle(log) else 0.65)
 

@@ -17,6 +17,8 @@ _HEALTH = "curl -m 30 -o /dev/null -w '%{http_code}' http://127.0.0.1:PORT/healt
 def process_is_stopped(processes: Processes) -> Outcome:
     """A process of the server is stopped, by a signal or by a debugger."""
     held = [row for row in processes.rows if row.server and row.state in STOPPED]
+    if not held and all(row.state is None for row in processes.rows):
+        raise Undecided("the state of no process is told", settle="top -b -n 1", suspicion=0.02)
     if not held:
         return Cleared("no process of the server is stopped", (processes,))
     names = ", ".join(f"{row.name or 'process'} ({row.pid})" for row in held)
@@ -41,7 +43,7 @@ def schedulers_do_not_answer(launch: Launch, metrics: Metrics, info: ServerInfo 
     """The schedulers are silent while the server's other pages answer."""
     made = metrics.deltas.get("generation_tokens_total", 0.0)
     if made > 0:
-        return Cleared(f"{made:.0f} tokens were made in {metrics.window_s or 0:.0f} s", (metrics,))
+        return Cleared(f"{made:.0f} tokens were made {metrics.when}", (metrics,))
     if info is not None:
         return Cleared("the schedulers answered /server_info", (info,))
     asked = launch.engine == "sglang" and not _keyed(launch)

@@ -114,7 +114,8 @@ def _stalled(
 
 def _prompt(benchmark: Benchmark) -> float | None:
     rate, took, prompts = benchmark.input_tok_s, benchmark.duration_s, benchmark.prompts
-    return rate * took / prompts if rate and took and prompts else None
+    tokens = benchmark.input_tokens or (rate * took if rate and took else None)
+    return tokens / prompts if tokens and prompts else None
 
 
 RULES = (prefill_holds_decode_back, tail_from_long_prompts)

@@ -25,6 +25,7 @@ def detokenizer_full(
     """The process that turns tokens into text is full, so clients get them late."""
     full = [p for p in processes.rows if _is(p, _PARTS) and (p.cpu_pct or 0) >= FULL_PCT]
     if not full:
+        _need_loads(processes)
         return Cleared("no detokenizer process is at a full core", (processes,))
     engine = _engine_itl_ms(log)
     client = benchmark.itl_median_ms if benchmark else None
@@ -74,6 +75,7 @@ def host_cannot_feed_the_gpu(
     busy = [p for p in processes.rows if _is(p, _SERVERS) and (p.cpu_pct or 0) >= FULL_PCT]
     told = [s.util_pct for s in gpus.samples if s.util_pct is not None]
     if not busy or not told:
+        _need_loads(processes)
         return Cleared("no process of the engine is at a full core", (processes,))
     if log and not log.decode and not log.prefill and log.started:
         return Cleared("no request came in: an idle scheduler spins on one core", (log,))
@@ -92,6 +94,12 @@ def host_cannot_feed_the_gpu(
         " (taskset): the one that hurts is the bottleneck",
         suspicion=0.5,
     )
+
+
+def _need_loads(processes: Processes) -> None:
+    """Raise Undecided where no look tells a process' load: stacks, or numastat."""
+    if all(row.cpu_pct is None for row in processes.rows):
+        raise Undecided("the load of no process is told", settle="top -b -H -n 2", suspicion=0.02)
 
 
 def _is(process: Process, words: tuple[str, ...]) -> bool:

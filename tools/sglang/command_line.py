@@ -39,7 +39,8 @@ _STAMPED = re.compile(r"^\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[^\]\n]{0,40}\] ", re.M
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*+)"')
 _SHELLS = {"sh", "bash", "zsh", "dash", "ash"}
 _PREFIX = re.compile(
-    r"^\s*(?:[\w./~@-]{0,60}[$#>]\s+|\+{1,3}\s|ExecStart=[-@:+!]*|CMD\s|ENTRYPOINT\s|RUN\s)"
+    r"^\s*(?:[\w./~@-]{0,60}[$#>]\s+|\+{1,3}\s|ExecStart=(?:\{ path=\S{1,400} ; argv\[\]=)?[-@:+!]*"
+    r"|Process:\s\d+\sExecStart=|[├└─│ ]{2,40}\d+\s|CMD\s|ENTRYPOINT\s|RUN\s)"
 )
 
 
@@ -204,7 +205,14 @@ def _placed(seen: Launch, line: str, header: str, text: str) -> Launch:
         cell = cells[names.index(name)] if name in names and names.index(name) < len(cells) else ""
         if (field == "user" and cell) or cell.isdigit():
             update[field] = int(cell) if field == "pid" else cell
-    unit = re.search(r"(?:^#\s*/\S*/|●\s+)([\w@.-]+\.service)", text[:TEXT_CHARS], re.MULTILINE)
+    main = re.search(
+        r"^(?:MainPID=|\s{2,12}Main PID: )(\d{2,8})\b", text[:TEXT_CHARS], re.MULTILINE
+    )
+    if main and "pid" not in update:
+        update["pid"] = int(main[1])
+    unit = re.search(
+        r"(?:^#\s*/\S*/|^[●×○↻*]\s+|^Id=)([\w@.-]+\.service)", text[:TEXT_CHARS], re.MULTILINE
+    )
     if unit:
         update["unit"] = unit[1]
     return seen.model_copy(update=update)

@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterator
 
 from tools.engine import Environment
+from tools.engine.manifests import containers, environment_of
 from tools.errors import Unreadable
 from tools.secrets import scrub
 from tools.sglang.command_line import TEXT_CHARS, lines_with_servers, words
-from tools.sglang.manifests import containers, environment_of
 
 # NVIDIA, PyTorch, Triton, OpenMP and the engines document theirs under these beginnings.
 NAMES = (
@@ -31,6 +31,7 @@ _LINE = re.compile(
     r"^\s*(?:export\s+|declare -x\s+|-\s+|-e\s+|--env[ =]|Environment=|ENV\s+)?[\"']?"
     r"([A-Za-z_][A-Za-z0-9_]{0,80})=([^\r\n]*)"
 )
+_OF_A_UNIT = re.compile(r"^Environment=([^\r\n]{0,32000})$", re.MULTILINE)
 _GIVEN = re.compile(r"(?:^|\s)(?:-e|--env)[ =][\"']?([A-Za-z_][A-Za-z0-9_]{0,80})=")
 
 
@@ -54,7 +55,7 @@ def _assignments(text: str) -> tuple[dict[str, str], int]:
     """Return the variables of lines that are assignments, and how many lines are something else."""
     found: dict[str, str] = {}
     others = 0
-    separated = text.replace("\0", "\n") if "\0" in text else text
+    separated = _apart(text.replace("\0", "\n") if "\0" in text else text)
     for line in separated[:TEXT_CHARS].splitlines():
         match = _LINE.match(line[:8000])
         if match:
@@ -62,6 +63,13 @@ def _assignments(text: str) -> tuple[dict[str, str], int]:
         elif line.strip() and not line.lstrip().startswith(("#", "$")):
             others += 1
     return found, others
+
+
+def _apart(text: str) -> str:
+    """Give each variable of a unit's `Environment=A=1 "B=2 3"` a line of its own."""
+    return _OF_A_UNIT.sub(
+        lambda line: "\n".join(f"Environment={word}" for word in words(line[1])) or line[0], text
+    )
 
 
 def _of_commands(text: str) -> Iterator[tuple[str, str]]:
@@ -79,7 +87,7 @@ def variables(text: str) -> dict[str, str]:
     found, others = _assignments(text)
     if any(allowed(name) for name in found) and len(found) > others:
         return found
-    for node in containers(text):
+    for node, _ in containers(text):
         if given := environment_of(node):
             return given
     commands = dict(_of_commands(text))
@@ -103,7 +111,7 @@ def _closing(line: str, match: re.Match[str]) -> str:
 
 def clean_environment(text: str) -> str:
     """Return a pasted listing without the values of variables that are not on the allow-list."""
-    lines = re.split(r"(\r?\n|\0)", text)
+    lines = re.split(r"(\r?\n|\0)", _apart(text))
     for at in range(0, len(lines), 2):
         match = _LINE.match(lines[at][:8000])
         if match and match[1].isupper() and not allowed(match[1]):

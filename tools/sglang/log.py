@@ -9,6 +9,7 @@ from tools.engine.gathered import Gathered, unglued
 from tools.engine.launch import Value
 from tools.engine.log import NoticeKind, PrefillLine, ServerLog
 from tools.engine.prompts import is_private
+from tools.engine.runs import EarlierRun, folded
 from tools.engine.sentences import Sorter
 from tools.engine.tracebacks import BEGINS, Traceback
 from tools.engine.troubles import COMMON
@@ -25,6 +26,7 @@ from tools.sglang.log_lines import (
 from tools.sglang.log_notices import SORTED, TROUBLE, is_quiet
 from tools.sglang.log_prefix import Said, said
 from tools.sglang.log_startup import Startup
+from tools.sglang.log_wrapped import whole
 
 LONGEST = 400_000  # characters of one line that are looked at; a dump of the arguments has 20,000
 
@@ -34,6 +36,7 @@ _ACCESS = re.compile(
 )
 _FIELD = re.compile(r", \w{3,60}=")  # of a dump whose head is cut off
 _LAST_WORDS = ("shutdown", "crash")  # after them comes another run, or nothing
+_DEADLY = ("crash", "oom", "start_failed")
 _USAGE = re.compile(r"^[\w .-]{1,40}: error: ")  # argparse ends the launch with it, before any dump
 _MILD = (
     "benign",
@@ -52,7 +55,7 @@ def read_log(text: str) -> ServerLog:
     Reads any fragment. Never raises: what no form explains is counted and listed.
     """
     reader = _Reader()
-    lines = unglued(text)
+    lines = whole(unglued(text))
     for line in lines:
         reader.read(line)
     return reader.facts()
@@ -69,6 +72,8 @@ class _Reader:
         self._private = False
         self._trace = Traceback()
         self._said = Gathered()
+        self._earlier: list[EarlierRun] = []
+        self._served: ServerLog | None = None
         self._begin()
 
     def _begin(self) -> None:
@@ -116,12 +121,21 @@ class _Reader:
         self._flush()
         head, _, dump = line.partition("server_args=")
         if self.runs == 0 or self._alive > self._dumped:
+            if self._alive:
+                self._end_run()
             self._said.forget(self._alive)
             self.runs += 2 if self._alive and not self.runs else 1
             self._begin()
         self._resolved = read_dump(dump)
         self._dumped = self._alive = self.lines
         self._seen(said(head).at)
+
+    def _end_run(self) -> None:
+        """Keep what later runs are compared with, and whole the newest run that served."""
+        ended = self._run(until=self._alive)
+        if not ended.unready:
+            self._served = ended.after(self._earlier, None)
+        self._earlier = list(folded([*self._earlier, ended.as_earlier()]))
 
     def _other(self, line: str, heard: Said) -> None:
         if is_private(line):
@@ -157,7 +171,7 @@ class _Reader:
             kind = "start_failed"
         line = self.lines - 1  # this one came after it
         self._said.add(kind, ended.text, at=ended.at, rank=ended.rank, numbers=figures, line=line)
-        if ended.at is None and not ended.head:  # the interpreter's last words, nobody's report
+        if kind in _DEADLY or (ended.at is None and not ended.head):  # no run goes on after it
             self._alive = line
 
     def _accessed(self, access: re.Match[str], heard: Said) -> None:
@@ -192,8 +206,11 @@ class _Reader:
             self._last_at = at
 
     def facts(self) -> ServerLog:
-        """Return what was read of the last run."""
+        """Return what was read: the last run, and in short those before it."""
         self._flush()
+        return self._run().after(self._earlier, self._served)
+
+    def _run(self, until: int | None = None) -> ServerLog:
         mark(self._decode)
         start = dict(self._start.facts)
         tokens = start.pop("_tokens", None)
@@ -207,7 +224,7 @@ class _Reader:
             decode=tuple(built(row) for row, _ in self._decode),
             prefill=tuple(self._prefill),
             captures=self._start.captured(),
-            notices=self._said.notices(),
+            notices=self._said.notices(until),
             health_prefills=self._health,
             first_line_at=self._first_at,
             last_line_at=self._last_at,

@@ -7,32 +7,15 @@ after a prefill or after idling mixes in what was no decoding (0.4.6 to 0.5.23).
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import date
-from functools import lru_cache
 from itertools import pairwise
 from statistics import median
 from typing import Any
 
+from tools.engine.clock import clock_s
+
 PAUSE = 3.0  # typical intervals, beyond which a pause was idle time
 SHORTEST_S = 2.0  # the log tells whole seconds
 FEW = 0.02  # fewer lines than this share without a prefill before them: traffic never stops
-
-
-@lru_cache(maxsize=400)
-def _day(text: str) -> int:
-    try:
-        return date.fromisoformat(text).toordinal() * 86400
-    except ValueError:
-        return 0
-
-
-def seconds(at: str | None) -> int | None:
-    """Return a time of the log in seconds, for differences."""
-    if at is None or len(at) not in (8, 19):
-        return None
-    if len(at) == 8:
-        at = f"0001-01-01 {at}"
-    return _day(at[:10]) + int(at[11:13]) * 3600 + int(at[14:16]) * 60 + int(at[17:19])
 
 
 def mark(rows: Iterable[tuple[dict[str, Any], str]]) -> None:
@@ -50,7 +33,7 @@ def mark(rows: Iterable[tuple[dict[str, Any], str]]) -> None:
 
 
 def _mark_rank(lines: list[tuple[dict[str, Any], str]]) -> None:
-    times = [seconds(row["at"]) for row, _ in lines]
+    times = [clock_s(row["at"]) for row, _ in lines]
     waits = [b - a if a is not None and b is not None else None for a, b in pairwise(times)]
     known = [
         wait

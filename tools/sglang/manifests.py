@@ -2,51 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import re
-import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-import yaml
-
 from tools.engine import Launch
-from tools.sglang.command_line import TEXT_CHARS, launch, started, words
-
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_SIGN = re.compile(
-    r"^[ \t]*(?:- )?[\"']?(?:image|command|args|entrypoint|env|environment|Config|Args)[\"']?\s*:",
-    re.MULTILINE,
-)
-_NODES = 20_000  # looked at; aliases in YAML can name one node a billion times
-
-
-def documents(text: str) -> list[Any]:
-    """Return the YAML or JSON documents of a text; none where it is neither, or too long."""
-    text = textwrap.dedent(text.replace("\t", "  ").strip("\n\r"))
-    if len(text) > TEXT_CHARS or not _SIGN.search(text):
-        return []
-    try:
-        if text.lstrip()[:1] in ("{", "["):
-            return [json.loads(text)]
-        return [part for part in yaml.load_all(text, Loader=_LOADER) if part is not None]
-    except (ValueError, yaml.YAMLError, RecursionError):
-        return []
-
-
-def containers(text: str) -> Iterator[Mapping[str, Any]]:
-    """Yield every mapping that describes a container: it names an image, a command, or arguments."""
-    waiting: list[Any] = documents(text)
-    for _ in range(_NODES):
-        if not waiting:
-            return
-        node = waiting.pop(0)
-        if isinstance(node, Mapping):
-            if {"image", "command", "args", "entrypoint", "Config"} & set(node):
-                yield node
-            waiting += node.values()
-        elif isinstance(node, list):
-            waiting += node
+from tools.engine.manifests import containers
+from tools.sglang.command_line import launch, started, words
 
 
 def _words(value: object) -> list[str]:
@@ -70,9 +31,8 @@ def _argv(node: Mapping[str, Any]) -> list[str]:
 
 def read_manifest(text: str) -> Launch | None:
     """Return the first server that a manifest starts; None if there is none."""
-    for node in containers(text):
-        argv = _argv(node)
-        found = started(argv)
+    for node, _ in containers(text):
+        found = started(_argv(node))
         if found and (found.argv or found.image):
             kind = "kubernetes" if "args" in node or "resources" in node else "docker"
             seen = launch(found)
@@ -86,18 +46,15 @@ def _cpus(node: Mapping[str, Any]) -> str | None:
     return str(cpus) if cpus else None
 
 
-def environment_of(node: Mapping[str, Any]) -> dict[str, str]:
-    """Return the variables that a container is given: a mapping, NAME=value, or name and value."""
-    config = node.get("Config")
-    given = config.get("Env") if isinstance(config, Mapping) else None
-    given = given or node.get("environment") or node.get("env") or {}
-    if isinstance(given, Mapping):
-        return {str(name): str(value) for name, value in given.items()}
-    found: dict[str, str] = {}
-    for entry in given if isinstance(given, list) else ():
-        if isinstance(entry, Mapping) and "name" in entry:
-            found[str(entry["name"])] = str(entry.get("value", ""))
-        elif isinstance(entry, str) and "=" in entry:
-            name, _, value = entry.partition("=")
-            found[name] = value
-    return found
+def server_container(text: str) -> tuple[Mapping[str, Any], Mapping[str, Any]] | None:
+    """Return the container of a manifest that runs a server, and what is around it.
+
+    A manifest of one container that hides its command in an image counts: nobody pastes another's.
+    """
+    found = list(containers(text))
+    for node, around in found:
+        one = started(_argv(node))
+        if one and (one.argv or one.image):
+            return node, around
+    inspected = [(node, around) for node, around in found if "HostConfig" in node]
+    return inspected[0] if len(inspected) == 1 else None

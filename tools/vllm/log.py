@@ -38,10 +38,13 @@ _FACTS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("graph_addresses", re.compile(r"Registering " + _N + " cuda graph addresses")),
 )  # fmt: skip
 _COUNTS = ("max_total_tokens", "context_len", "chunked_prefill", "graph_addresses")
+_BLOCKS = re.compile(r"# (?:GPU|cuda) blocks: (\d{1,9}), # CPU blocks: ")  # V0
+_BLOCK_TOKENS = 16  # the default of V0 on NVIDIA GPUs
 _GRAPHS = re.compile(r"Graph capturing finished in " + _N + r" secs?, took " + _N + r" Gi?B")
 _READY = re.compile(
     r"Application startup complete|Uvicorn running on|Starting vLLM (?:API )?server"
 )
+_DIGITS = 7  # of a batch size
 _LAST_WORDS = ("shutdown", "crash")
 _MILD = ("benign", "refusal", "override", "shutdown")
 _QUIET, _LOUD = Sorter(*QUIET_FORMS), Sorter(*LOUD_FORMS)
@@ -154,6 +157,11 @@ class _Reader:
                 value = count(text) if name in _COUNTS else number(text)
                 self._facts.setdefault(name, value)
                 known = True
+        if (blocks := _BLOCKS.search(message, 0, 200)) is not None:
+            size = (self._resolved or {}).get("block_size")
+            tokens = int(blocks[1]) * (size if isinstance(size, int) else _BLOCK_TOKENS)
+            self._facts.setdefault("max_total_tokens", tokens)
+            known = True
         if (model := re.search(r"Resolved architecture: (\w{1,80})", message)) is not None:
             self._facts.setdefault("model_type", model[1])
         return known or model is not None
@@ -204,7 +212,10 @@ class _Reader:
             runs=max(self.runs, 1),
             resolved=self._resolved,
             decode=built(self._rows),
-            captures=tuple(Capture(what=what, **said) for what, said in self._captures.items()),
+            captures=tuple(
+                Capture(what=what, sizes=_sizes(resolved) if what == "decode" else (), **said)
+                for what, said in self._captures.items()
+            ),
             notices=self._said.notices(),
             quant=str(quant) if quant else None,
             max_running=most if isinstance(most, int) else None,
@@ -216,6 +227,13 @@ class _Reader:
             unexplained_count=self._said.unexplained_count,
             **facts,
         )
+
+
+def _sizes(resolved: dict[str, Value]) -> tuple[int, ...]:
+    """Return the batch sizes that graphs are captured for, as the configuration lists them."""
+    told = resolved.get("compilation_config.cudagraph_capture_sizes")
+    sizes = told if isinstance(told, tuple) else ()
+    return tuple(int(size) for size in sizes if size.isdigit() and len(size) < _DIGITS)
 
 
 _PLAIN = re.compile(

@@ -21,7 +21,8 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "GrepServerLog": ("text", "pattern", "limit"),
     "ReadSourceLines": ("text",),
 }
-NOT_OFFERED = frozenset({"ReadRequests"})  # reads a file of the person, whose path nobody gave
+# They read a file of the person, whose path nobody gave.
+NOT_OFFERED = frozenset({"ReadRequests", "ReadTrials"})
 _KEPT = ("type", "minimum", "maximum", "enum", "items")  # each ask pays for it; the rest is checked
 _FIRST = 75  # characters of what is said of a tool
 

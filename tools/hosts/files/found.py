@@ -11,6 +11,7 @@ from typing import Any
 from tools.errors import ProbeError, Unreadable
 from tools.host import Host, Output
 from tools.hosts.files.bounded import Bounded, bounded, read_bounded
+from tools.hosts.files.forms import known_form
 from tools.hosts.files.large import filtered
 from tools.hosts.files.text import as_text
 from tools.linux.wrappers import unwrap
@@ -87,14 +88,9 @@ def _recognise(name: str, content: Bounded, questions: list[Probe[Any]]) -> list
     found = [one for probe in questions for one in _answers(name, text, parts, probe, cut=cut)]
     if found:
         return [Found(one.source, one.probe, one.output, content.note) for one in found]
-    return [
-        Found(
-            name,
-            None,
-            Output(stdout=text, cut=cut),
-            f"{UNKNOWN}. {content.note}".strip(". ") if cut else UNKNOWN,
-        )
-    ]
+    said = known_form(text) or UNKNOWN
+    trouble = f"{said.rstrip('.')}. {content.note}" if cut else said
+    return [Found(name, None, Output(stdout=text, cut=cut), trouble)]
 
 
 def _answers(
