@@ -28,7 +28,7 @@ PROSE = (
     "The step model puts the loss at 51 % of prefill and 3.3 % of decode [E15]. "
     "CUDA graphs are captured and used in all 170 decode lines [E3]. "
     "A bridge of NVLink would give decode 4 %, and a repaired link nearly all of that [E15]. "
-    "The prefix cache is off, and that costs prompts that are read again [E3]. "
+    "The prefix cache is off, so every turn of a chat is read again [E3]. "
     "Decode stands at 92 % of what this model can reach here [E15]. "
 )
 SCRIPT: list[Any] = [

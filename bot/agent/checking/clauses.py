@@ -22,21 +22,10 @@ def spans(text: str) -> list[tuple[int, int]]:
     return [(start, end) for start, end in pairwise(cuts) if end > start]
 
 
-def clauses(text: str) -> list[str]:
-    """Return the clauses of a text."""
-    return [text[start:end].strip() for start, end in spans(text) if text[start:end].strip()]
-
-
-def bare(clause: str) -> str:
-    """Return a clause in lower case, without the signs around it."""
-    return clause.lower().strip(" ,;:()·.!?|")
-
-
-def denials(text: str) -> int:
-    """Count the negations of a clause."""
-    return len(_NOT.findall(text))
-
-
 def denied(text: str) -> bool:
     """Say whether a clause denies: an odd number of negations."""
-    return denials(text) % 2 == 1
+    found = [one.lower() for one in _NOT.findall(text)]
+    alone = [
+        one for one in found if one != "nor" or "neither" not in found
+    ]  # both together deny once
+    return len(alone) % 2 == 1

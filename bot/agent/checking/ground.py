@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
+from typing import Literal, NamedTuple
 
-from bot.agent.checking.clauses import bare, clauses, denied
 from bot.agent.checking.figures import Figure, figures
+from bot.agent.checking.frames import framed
+from bot.agent.checking.joints import pieces
 from bot.agent.checking.numerals import plain
 from bot.agent.checking.parroted import joined
-from bot.agent.checking.stems import stems
+from bot.agent.checking.phrase import Phrase
+from bot.agent.checking.stems import alike, stems
+from bot.agent.checking.turns import WHY
 from tools.evidence import Evidence
 
 Kind = Literal["cause", "true", "benign", "excluded", "open", "todo", "figure", "look", "words"]
+Part = Literal["", "state", "cost", "step", "gone", "open", "why"]
+_IT = re.compile(r"\b(?:it|its|they|them)\b", re.IGNORECASE)
 _NEAR = 40  # characters around a number in a raw text that say what it is of
 _BEGUN, _ENDING = re.compile(r"^[\w.,:+-]+"), re.compile(r"[\w.,:+-]+$")
 _LINES = 40  # of a raw text that are tried for one figure
@@ -23,13 +28,27 @@ _LITERAL = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?![\w]|\.\d)")
 _RAW = 2 << 20  # characters of a raw text that are searched
 
 
+class Unit(NamedTuple):
+    """One piece of a line: what it says, what joins it to the one before it, and whether a mark does."""
+
+    said: Phrase
+    joint: str
+    marked: bool
+
+
 @dataclass(frozen=True)
 class Ground:
-    """One line that we told ourselves; `looks` show it, none where it follows from arithmetic alone."""
+    """One line that we told ourselves; `looks` show it, none where it follows from arithmetic alone.
+
+    `of` is the cause that it belongs to, and `part` what it is of that cause: lines of one cause explain each other.
+    """
 
     text: str
     kind: Kind
     looks: frozenset[str] = frozenset()
+    of: str = ""
+    part: Part = ""
+    about: frozenset[str] = frozenset()  # what "it" is, where a line says so
 
     @cached_property
     def figures(self) -> list[Figure]:
@@ -39,22 +58,48 @@ class Ground:
     @cached_property
     def stems(self) -> frozenset[str]:
         """Return its words, without their endings."""
-        return stems(plain(self.text))
+        return stems(plain(self.text)) | frozenset(word for word, _ in self.words)
+
+    def tells(self, number: str) -> bool:
+        """Say whether it tells a number."""
+        return any(alike(number, word) for word, _ in self.words)
 
     @cached_property
-    def clauses(self) -> frozenset[str]:
-        """Return its clauses, in lower case and without the signs around them."""
-        return frozenset(map(bare, clauses(self.text)))
+    def meant(self) -> frozenset[str]:
+        """Return the words that may be said for its "it"."""
+        return self.about if _IT.search(self.text) else frozenset()
 
     @cached_property
-    def denials(self) -> tuple[frozenset[str], ...]:
-        """Return the words of each clause that denies."""
-        return tuple(stems(one) for one in clauses(plain(self.text)) if denied(one))
+    def units(self) -> tuple[Unit, ...]:
+        """Return its pieces."""
+        text = framed(self.text)
+        cut = enumerate(pieces(text))
+        return tuple(
+            Unit(Phrase(one.of(text)), one.joint, bool(n) and one.marked) for n, one in cut
+        )
 
     @cached_property
-    def assertions(self) -> tuple[frozenset[str], ...]:
-        """Return the words of each clause that does not."""
-        return tuple(stems(one) for one in clauses(plain(self.text)) if not denied(one))
+    def pairs(self) -> frozenset[tuple[str, str]]:
+        """Return its words that may change places."""
+        return Phrase(framed(self.text)).pairs
+
+    @cached_property
+    def words(self) -> tuple[tuple[str, int], ...]:
+        """Return its words in their order, each with the number of its piece."""
+        return tuple((word, n) for n, one in enumerate(self.units) for word in one.said.words)
+
+    @cached_property
+    def sides(self) -> tuple[tuple[Ground, Ground], ...]:
+        """Return what it says and why, for each place at which it says so: "B, so A", "A because B", "A: B"."""
+        text, made = framed(self.text), list[tuple[Ground, Ground]]()
+        for one in pieces(text)[1:]:
+            if one.joint in WHY or one.marked:
+                before = replace(self, text=text[: one.start])
+                after = replace(self, text=text[one.start :])
+                made += [(before, after)] if one.joint == "cause" else []
+                made += [(after, before)] if one.joint == "so" else []
+                made += [(before, after), (after, before)] if one.joint == "add" else []
+        return tuple(made)
 
 
 class Seen:
@@ -63,7 +108,6 @@ class Seen:
     def __init__(self, evidence: Evidence) -> None:
         output = evidence.output
         self.raw = f"{output.stdout}\n{output.stderr}"[:_RAW] if output else ""
-        self.failed = evidence.facts is None
         self._evidence = evidence
 
     @cached_property
@@ -76,11 +120,6 @@ class Seen:
     def joined(self) -> str:
         """Return its bare words."""
         return joined(self.text)
-
-    @cached_property
-    def stems(self) -> frozenset[str]:
-        """Return its words, without their endings."""
-        return stems(self.raw)
 
     @cached_property
     def _places(self) -> dict[str, list[int]]:

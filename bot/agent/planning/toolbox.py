@@ -22,7 +22,7 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "ReadSourceLines": ("text",),
 }
 # They read a file of the person, whose path nobody gave.
-NOT_OFFERED = frozenset({"ReadRequests", "ReadTrials"})
+NOT_OFFERED = frozenset({"ReadBurst", "ReadRequests", "ReadTrials"})
 _KEPT = ("type", "minimum", "maximum", "enum", "items")  # each ask pays for it; the rest is checked
 _FIRST = 75  # characters of what is said of a tool
 
