@@ -97,20 +97,23 @@ def test_the_lab_tells_how_to_reach_it_and_ends_without_a_trace(number: int) -> 
         stdout=subprocess.PIPE,
         text=True,
     ) as process:
-        assert process.stdout
-        said = [process.stdout.readline() for _ in range(5)]
-        by_hand = said[1].partition(":")[2].split()
-        done = subprocess.run(
-            by_hand,
-            capture_output=True,
-            text=True,
-            timeout=20,
-            stdin=subprocess.DEVNULL,
-            check=False,
-        )
-        servers = descendants(process.pid)
-        process.send_signal(number)
-        assert process.wait(10) == 0
+        try:
+            assert process.stdout
+            said = [process.stdout.readline() for _ in range(5)]
+            by_hand = said[1].partition(":")[2].split()
+            done = subprocess.run(
+                by_hand,
+                capture_output=True,
+                text=True,
+                timeout=60,
+                stdin=subprocess.DEVNULL,
+                check=False,
+            )
+            servers = descendants(process.pid)
+            process.send_signal(number)
+            assert process.wait(60) == 0
+        finally:
+            process.kill()
     assert "RTX A6000" in done.stdout
     assert not Path(by_hand[2]).exists()
     assert servers
