@@ -1,4 +1,4 @@
-"""A sentence in its pieces, and what joins each to the one before it: cause, consequence, purpose, time, or nothing."""
+"""A sentence in pieces, and what joins each to the one before: cause, consequence, purpose, time."""
 
 # ruff: noqa: E501 (patterns)
 
