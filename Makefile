@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 
 .DEFAULT_GOAL := all
-.PHONY: all demo test soak check fix golden docs eval bench lab clean
+.PHONY: all demo test test-engine soak check fix golden docs eval bench lab clean
 
 all: check test
 
@@ -16,6 +16,9 @@ test: $(VENV)/.tested  ## run the tests
 
 soak: $(VENV)/.tested  ## the slow suite: a crowd of questions, cut sockets, kill -9; every lie and every hostile text
 	$(BIN)/python -m pytest -q --soak tests/soak
+
+test-engine: $(VENV)/.tested  ## a real SGLang on the CPU, set up below ~/.cache: our load on it agrees with its own log
+	$(BIN)/python -m pytest -q --engine tests/real_engine
 
 check: $(VENV)/.tested  ## format, lint, types, layers
 	$(BIN)/ruff format --check .

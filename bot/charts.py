@@ -1,4 +1,4 @@
-"""matplotlib's only door: where the milliseconds of a decode step go, as a picture."""
+"""matplotlib's only door: where the milliseconds of a decode step go, and how far the model is right."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import os
 import shutil
 import tempfile
 import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -26,6 +28,9 @@ _INK, _FAINT, _PAPER = "#1d1c1d", "#8a8a8a", "#ffffff"  # white paper reads in a
 _KNOWN, _LOSS, _REST, _BEST = "#5b7fa6", "#d9603b", "#b9bec5", "#2e7d4f"
 _DPI, _WIDE_IN, _ROW_IN = 110, 8.0, 0.42
 _NAME = 26  # characters of a label's line
+# Okabe and Ito's colours and three shapes: told apart without colour as well.
+_TABLES = {"decode": "tuned on", "out_of_sample": "not tuned on", "checked": "looked up later"}
+_MARKS = (("#0072b2", "o"), ("#d55e00", "D"), ("#009e73", "s"))
 _LOCK = Lock()  # matplotlib's fonts and caches are not made for threads
 
 
@@ -47,6 +52,66 @@ def waterfall_png(headroom: Headroom) -> bytes | None:
         FigureCanvasAgg(drawn)
         drawn.savefig(out, format="png")
         return out.getvalue()
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """One published step: what the model says, low, middle and high, and what was measured; ms."""
+
+    table: str
+    ms: Interval
+    measured_ms: float
+
+
+def calibration_svg(rows: Sequence[Predicted], told: str) -> bytes:
+    """Draw predicted against measured steps, one mark for each row, as an SVG that never varies.
+
+    `told` goes into the file, so that a reader of it knows of which numbers it was drawn. Raises
+    ImportError where matplotlib is not installed.
+    """
+    with _LOCK:
+        _writable()
+        import matplotlib
+        from matplotlib.backends.backend_svg import FigureCanvasSVG
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(_WIDE_IN, 6.4), dpi=_DPI)
+        figure.set_facecolor(_PAPER)
+        _predicted(figure.add_axes((0.09, 0.1, 0.88, 0.86)), rows)
+        out = io.BytesIO()
+        FigureCanvasSVG(figure)
+        with matplotlib.rc_context({"svg.hashsalt": "perfsleuth", "svg.fonttype": "path"}):
+            figure.savefig(out, format="svg", metadata={"Date": None, "Description": told})
+        return out.getvalue()
+
+
+def _predicted(axes: Axes, rows: Sequence[Predicted]) -> None:
+    """Both axes in powers of two, the line of what is right, and twenty percent to each side of it."""
+    ends = [1.8, 80.0]
+    axes.plot(ends, ends, color=_FAINT, lw=1)
+    axes.fill_between(
+        ends, [0.8 * x for x in ends], [1.2 * x for x in ends], color=_REST, alpha=0.3, lw=0
+    )
+    for (table, name), (colour, mark) in zip(_TABLES.items(), _MARKS, strict=True):
+        of = [row for row in rows if row.table == table]
+        told = f"{name} ({len(of)})"
+        reach = [
+            [row.ms.mid - row.ms.lo for row in of],
+            [row.ms.hi - row.ms.mid for row in of],
+        ]
+        at = [row.measured_ms for row in of]
+        axes.errorbar(at, [row.ms.mid for row in of], yerr=reach, fmt=mark, color=colour,
+                      ms=6, elinewidth=1, mec=_PAPER, mew=0.6, label=told)  # fmt: skip
+    for scale in (axes.set_xscale, axes.set_yscale):
+        scale("log", base=2)
+    axes.set_xlim(*ends)
+    axes.set_ylim(*ends)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter("{x:g}")
+    axes.set_xlabel("measured, ms a decode step", color=_INK, size=11)
+    axes.set_ylabel("predicted, ms", color=_INK, size=11)
+    axes.grid(color=_REST, lw=0.4, alpha=0.6)
+    axes.legend(loc="upper left", frameon=False, fontsize=11)
 
 
 def waterfall_alt(headroom: Headroom) -> str:

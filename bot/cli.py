@@ -4,11 +4,37 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from bot import ending
+from bot.arguments import (
+    AsJson,
+    AskedFile,
+    AskedHost,
+    AskedText,
+    CaseFile,
+    Cases,
+    Explained,
+    Files,
+    HostName,
+    Hosts,
+    Http,
+    InSlack,
+    Named,
+    OfTheServer,
+    OneOfTwo,
+    OtherJudge,
+    PagePort,
+    Question,
+    Save,
+    To,
+    WithAgent,
+    WithFollowup,
+)
+from bot.bench.arguments import bench
+from bot.source.arguments import explain_flag, list_flags
+from bot.whatif.arguments import whatif
 
 app = typer.Typer(
     name="perfsleuth",
@@ -20,85 +46,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-Question = Annotated[
-    str, typer.Argument(metavar="TEXT", help="What is wrong, what it does now and did before.")
-]
-Explained = Annotated[
-    bool | None,
-    typer.Option(
-        "--explain/--no-explain",
-        help="Let a model of hosts.toml explain the verdict; default: if one is set up.",
-        show_default=False,
-    ),
-]
-CaseFile = Annotated[
-    Path, typer.Argument(metavar="CASE", help="A file that capture or --save wrote.")
-]
-AskedHost = Annotated[
-    str, typer.Argument(metavar="HOST[:PORT]", help="A name of hosts.toml, or one that ssh knows.")
-]
-OneOfTwo = Annotated[str, typer.Argument(help="HOST[:PORT], a case file, a folder, or FILE,FILE.")]
-OfTheServer = Annotated[
-    int | None,
-    typer.Option("--port", metavar="N", min=1, max=65535, help="Of the server on both hosts."),
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, not the story.")]
-Save = Annotated[
-    Path | None, typer.Option("--save", metavar="FILE", help="Keep the looks as a case file.")
-]
-HostName = Annotated[
-    str | None,
-    typer.Option("--host", metavar="NAME[:PORT]", help="The host, if the text does not name it."),
-]
-AskedText = Annotated[
-    str | None, typer.Option("--question", metavar="TEXT", help="What you want to know.")
-]
-AskedFile = Annotated[
-    Path | None,
-    typer.Option("--question-file", metavar="FILE", help="A file that holds the question."),
-]
-Files = Annotated[list[Path], typer.Argument(metavar="FILE", help="Files, or - for stdin.")]
-To = Annotated[
-    Path | None,
-    typer.Option("--to", "-o", metavar="FILE", help="Where to; default HOST.case.json."),
-]
-Hosts = Annotated[
-    list[str] | None, typer.Argument(metavar="HOST", help="Default: all of hosts.toml.")
-]
-Http = Annotated[
-    str | None,
-    typer.Option(
-        "--http", metavar="HOST:PORT", help="Take signed HTTP requests there, not Socket Mode."
-    ),
-]
-InSlack = Annotated[
-    bool, typer.Option("--slack", help="On a local page that looks like Slack, with the real bot.")
-]
-PagePort = Annotated[
-    int | None,
-    typer.Option(metavar="N", min=1, max=65535, help="Of that page, on 127.0.0.1; default: any."),
-]
-Named = Annotated[str | None, typer.Argument(metavar="NAME", help="One of them, in full.")]
-Cases = Annotated[
-    Path, typer.Argument(metavar="DIR", help="Folders with question.txt, evidence/, expected.json.")
-]
-WithAgent = Annotated[
-    bool,
-    typer.Option("--agent", help="Judge once more with the models of hosts.toml, and compare."),
-]
-WithFollowup = Annotated[
-    bool,
-    typer.Option("--followup", help="Hand out followup/ too, in the cases that have it."),
-]
-OtherJudge = Annotated[
-    str | None,
-    typer.Option(
-        "--judge",
-        metavar="COMMAND",
-        help="Judge with another program too: {question}, {files}, {dir} are filled in.",
-    ),
-]
 
 
 @app.command(short_help="Ask about a host, in your own words.")
@@ -242,6 +189,12 @@ def rules(name: Named = None, as_json: AsJson = False) -> None:
     from bot.contents import rules_text
 
     typer.echo(rules_text(name, as_json=as_json))
+
+
+app.command(short_help="Say what a deployment would give.")(whatif)
+app.command(short_help="Measure a server under our own load.")(bench)
+app.command(short_help="Say which line of the engine's source set a flag.")(explain_flag)
+app.command("flags", short_help="List the flags of an installed engine.")(list_flags)
 
 
 def main() -> None:

@@ -26,11 +26,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--update-golden", action="store_true", help="write the facts that today's parsers read"
     )
     parser.addoption("--soak", action="store_true", help="run the slow suite of tests/soak alone")
+    parser.addoption("--engine", action="store_true", help="run tests/real_engine: a real SGLang")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    slow = "soak" in collection_path.parts
-    return True if slow and not config.getoption("--soak") else None
+    for part, option in (("soak", "--soak"), ("real_engine", "--engine")):
+        if part in collection_path.parts and not config.getoption(option):
+            return True
+    return None
 
 
 @pytest.fixture(autouse=True)

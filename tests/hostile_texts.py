@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Callable
+from functools import cache, partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from tools.engine.prompts import without_words
@@ -141,18 +142,28 @@ HALF_SECRETS = _of(
 MESSAGES = _of(40_000, "*a ", "_a ", "~ *", "<a|", "```a", "&lt;", "> ", "pass=", "a@")
 
 
-MOST_TIMES = 40.0  # of a text, that reading it may take in memory
+MOST_TIMES = 20.0  # of a text, that reading it may take in memory; 13 is the most today
+GOLDEN = Path(__file__).parent / "golden"
+LONGEST = 60_000
 
 
-def big_line(answers: Sequence[str], size: int) -> str:
-    """Return one line: an answer's longest, as if the program had never ended it."""
-    line = max((line for text in answers for line in text.splitlines()), key=len) + " "
+@cache
+def answers(name: str) -> tuple[str, ...]:
+    """Return what hosts answered to a probe, in as many ways as are known."""
+    paths = sorted((GOLDEN / name).glob("*.out"))
+    texts = [path.read_bytes().decode("utf-8", "replace") for path in paths]
+    return tuple(text for text in texts if len(text) < LONGEST)
+
+
+def big_line(name: str, size: int) -> str:
+    """Return one line: the longest of the answers to a probe, as if it never ended."""
+    line = max((line for text in answers(name) for line in text.splitlines()), key=len) + " "
     return (line * (size // len(line) + 1))[:size]
 
 
-def big_lines(answers: Sequence[str], size: int) -> str:
-    """Return the longest answer again and again."""
-    text = max(answers, key=len) + "\n"
+def big_lines(name: str, size: int) -> str:
+    """Return the longest answer to a probe again and again."""
+    text = max(answers(name), key=len) + "\n"
     return (text * (size // len(text) + 1))[:size]
 
 

@@ -1,4 +1,4 @@
-"""The generated pages say what the code says: docs/probes.md, rules.md and cli.md."""
+"""The generated pages say what the code says: docs/probes.md, rules.md, cli.md and physics.md."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ import pytest
 from typer.main import get_command
 from typer.testing import CliRunner
 
+from bot.charts import calibration_svg
 from bot.cli import app
+from tests.physics import page
 from tools.knowledge import CAUSES
 from tools.probe import facts_of
 from tools.probes import PROBES
@@ -54,12 +56,13 @@ def rules_page() -> str:
             f"| {rule.cause.id} | {rule.cause.category} | {rule.hypothesis} | {needs} | {uses} |"
         )
     judged = {rule.cause.id for rule in RULES}
-    parts.append("\n## Causes of the catalogue that no rule judges yet\n")
-    parts += [
+    unjudged = [
         f"- `{cause.id}`: would need {cause.decisive_check}"
         for cause in CAUSES.values()
         if cause.id not in judged
     ]
+    if unjudged:
+        parts += ["\n## Causes of the catalogue that no rule judges yet\n", *unjudged]
     return "\n".join(parts) + "\n"
 
 
@@ -78,7 +81,13 @@ def cli_page() -> str:
 
 
 @pytest.mark.parametrize(
-    ("name", "page"), [("probes.md", probes_page), ("rules.md", rules_page), ("cli.md", cli_page)]
+    ("name", "page"),
+    [
+        ("probes.md", probes_page),
+        ("rules.md", rules_page),
+        ("cli.md", cli_page),
+        ("physics.md", page.physics_page),
+    ],
 )
 def test_a_generated_page_equals_what_the_code_says(
     name: str, page: Callable[[], str], request: pytest.FixtureRequest
@@ -86,3 +95,12 @@ def test_a_generated_page_equals_what_the_code_says(
     if request.config.getoption("--update-golden"):
         (DOCS / name).write_text(page(), encoding="utf-8")
     assert (DOCS / name).read_text(encoding="utf-8") == page(), "run `make docs`"
+
+
+def test_the_chart_of_the_physics_was_drawn_of_the_numbers_of_today(
+    request: pytest.FixtureRequest,
+) -> None:
+    chart, told = DOCS / page.CHART, page.told()
+    if request.config.getoption("--update-golden"):
+        chart.write_bytes(calibration_svg(page.predicted(), told))
+    assert told in chart.read_text(encoding="utf-8"), "run `make docs`"

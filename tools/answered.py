@@ -209,5 +209,5 @@ def _lower(text: str) -> str:
     """Let a sentence go on after a colon; names and abbreviations keep their capitals."""
     plain = text.rstrip(".")
     first = plain.split(" ", 1)[0]
-    named = first[1:].lower() != first[1:] or any(sign.isdigit() for sign in first)
+    named = first[1:].lower() != first[1:] or any(sign.isdecimal() for sign in first)
     return plain if named else f"{plain[:1].lower()}{plain[1:]}"

@@ -79,4 +79,4 @@ def _model(known: Known) -> str | None:
 
 def _tp(known: Known) -> int | None:
     size = _argument(known, "tp_size", "tensor_parallel_size")
-    return int(size) if isinstance(size, int | str) and str(size).isdigit() else None
+    return int(size) if isinstance(size, int | str) and str(size).isdecimal() else None

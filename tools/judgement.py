@@ -10,6 +10,7 @@ from tools.engine import Launch, Metrics, ServerLog
 from tools.errors import Undecided
 from tools.knowledge import Category
 from tools.known import Known
+from tools.physics.costs import cost_of
 from tools.probe import Facts, Probe, facts_of
 from tools.rule import Aspect, Cleared, Effect, Finding, Need, Rule
 from tools.vllm.dialect import in_words_of_vllm, steps_for_vllm
@@ -139,7 +140,19 @@ def judge_one(rule: Rule, known: Known, probes: Mapping[str, type[Probe[Any]]]) 
     cited = known.cited(outcome.shown_by or used)
     if isinstance(outcome, Cleared):
         return RuledOut(rule, cited, outcome.why, outcome.tested)
+    outcome = _priced(rule, outcome, known)
     return Confirmed(rule, cited, _for_vllm(rule, outcome) if _of_vllm(known) else outcome)
+
+
+def _priced(rule: Rule, finding: Finding, known: Known) -> Finding:
+    """Return a finding at what it costs this deployment, where the step model knows it."""
+    cost = None if finding.benign else cost_of(rule.cause.id, known.get)
+    if cost is None:
+        return finding
+    decode, prefill = (
+        pct if pct and any(pct) else None for pct in (cost.decode_pct, cost.prefill_pct)
+    )
+    return replace(finding, effect=Effect(decode, prefill, cost.source))
 
 
 def _of_vllm(known: Known) -> bool:

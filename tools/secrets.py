@@ -13,7 +13,7 @@ DROPPED = "<dropped>"
 
 _TAIL = (
     r"(?![a-z]|[_-](?:id|ids|index|idx|type|len|length|size|map|ratio|rate|usage|capacity"
-    r"|distribution|bucket|num|limit|count|weight))"
+    r"|distribution|bucket|num|limit|count|weight|latency|seconds))"
 )
 _NAME = (
     r"(?:api[_-]?key|access[_-]?key|secret|passw(?:or)?d|passphrase|credential|webhook"

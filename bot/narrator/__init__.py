@@ -3,6 +3,7 @@
 from bot.narrator.explained import Explanation
 from bot.narrator.line import Kind, Line, Part, Table
 from bot.narrator.looks import asked, deployed, look, title, understood
+from bot.narrator.under_load import of_burst
 from bot.narrator.verdict import CATEGORIES, verdict
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "asked",
     "deployed",
     "look",
+    "of_burst",
     "title",
     "understood",
     "verdict",

@@ -10,6 +10,7 @@ from statistics import median
 
 ROOT = Path(__file__).parents[2]
 CASES = ROOT / "tests" / "scenarios" / "dev"
+CONFIG = ROOT / "tests" / "physics" / "configs_json" / "qwen3.6-27b.json"
 
 
 def start_up() -> None:
@@ -24,6 +25,9 @@ def start_up() -> None:
             str(case / "question.txt"),
         ],
         "perfsleuth demo": ["demo"],
+        "perfsleuth whatif (aim 0.5 s)": [
+            *("whatif", "--model-config", str(CONFIG), "--gpu", "RTX A6000", "--tp", "2", "--json"),
+        ],
     }
     print("start-up, whole process, median (min to max) of 7")
     for name, arguments in commands.items():
@@ -48,6 +52,9 @@ def main() -> None:
         "files_bench",
         "slack_bench",
         "parsing_bench",
+        "memory_bench",
+        "provenance_bench",
+        "physics_bench",
     ):
         print(flush=True)
         subprocess.run([sys.executable, "-m", f"tests.bench.{part}"], cwd=ROOT, check=True)

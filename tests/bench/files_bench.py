@@ -9,11 +9,9 @@ import tempfile
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT))
-
 from tests.bench.log_bench import write
 
+ROOT = Path(__file__).parents[2]
 MEGABYTES = 300
 RUNS = 3
 

@@ -246,3 +246,20 @@ def test_a_yaml_bomb_is_no_manifest_and_costs_little(bomb: str) -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 64 << 20
+
+
+def test_counters_read_twice_by_one_command_tell_what_happened_between() -> None:
+    told = ReadMachine().parse(
+        "$ cat /sys/fs/cgroup/cpu.max /sys/fs/cgroup/cpu.stat; sleep 20; cat /sys/fs/cgroup/cpu.stat\n400000 100000\n"
+        "usage_usec 5\nnr_periods 1000\nnr_throttled 400\nusage_usec 9\nnr_periods 1200\nnr_throttled 591\n"
+    )
+    assert (told.quota_cpus, told.throttled_delta, told.window_s) == (4.0, 191, 20.0)
+
+
+def test_the_same_counters_twice_are_one_reading() -> None:
+    stat = "nr_periods 1000\nnr_throttled 400\n"
+    told = ReadMachine().parse(
+        "$ cat /sys/fs/cgroup/cpu.max /sys/fs/cgroup/cpu.stat /sys/fs/cgroup/cpu.stat\n400000 100000\n"
+        + 2 * stat
+    )
+    assert (told.periods, told.throttled_delta) == (1000, None)

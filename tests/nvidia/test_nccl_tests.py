@@ -50,3 +50,9 @@ def test_an_error_is_told_and_is_no_hang() -> None:
         False,
         "unhandled system error (run with NCCL_DEBUG=INFO for details)",
     )
+
+
+def test_a_run_that_timeout_ended_did_not_finish():
+    whole = "# nThread 1 nGpus 2\n# Avg bus bandwidth    : 6.2210 \n"
+    assert read_nccl_test(whole).finished is True
+    assert read_nccl_test(f"{whole}0,1 rc=124\n").finished is False

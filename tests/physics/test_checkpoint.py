@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.physics.configs import DEEPSEEK, QWEN14, QWEN27, QWEN30A3
@@ -9,12 +11,15 @@ from tools.engine import ModelConfig
 from tools.errors import Undecided
 from tools.knowledge.calibration import calibration
 from tools.physics import Checkpoint
+from tools.sglang.model_config import read_model_config
 
 
 def test_a_hybrid_model_with_a_draft_layer_has_the_sizes_of_its_config() -> None:
     sizes, known = Checkpoint.of(QWEN27), calibration()["models"]["qwen3.6-27b"]
     for name, value in known.items():
         assert getattr(sizes, name) == pytest.approx(value, rel=0.003), name
+    whole = Path(__file__).parent / "configs_json" / "qwen3.6-27b.json"
+    assert Checkpoint.of(read_model_config(whole.read_text(encoding="utf-8"))) == sizes
 
 
 @pytest.mark.parametrize(("config", "name"), [(QWEN14, "qwen3-14b"), (QWEN30A3, "qwen3-30b-a3b")])

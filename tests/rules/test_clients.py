@@ -121,6 +121,21 @@ def test_utilisation_never_proves_that_the_host_is_the_limit(judged: Judged) -> 
     )
 
 
+def test_a_gpu_that_idles_between_steps_waits_for_the_host(judged: Judged) -> None:
+    host = text_pipeline.host_cannot_feed_the_gpu
+    log = ServerLog(decode=(DecodeLine(running=80, tok_s=250.0),) * 4)
+
+    def gpus(*utils: float) -> Gpus:
+        return Gpus(samples=tuple(GpuSample(index=n, util_pct=u) for n, u in enumerate(utils)))
+
+    found = judged(host, engine(100, "sglang::schedul"), gpus(4, 4), log)
+    assert isinstance(found, Finding)
+    assert "80 request(s) are decoded" in found.statement
+    assert isinstance(judged(host, engine(100, "sglang::schedul"), gpus(0, 0), log), Cleared)
+    assert isinstance(judged(host, engine(100, "sglang::schedul"), gpus(96, 1, 1), log), Cleared)
+    assert isinstance(judged(host, engine(100, "sglang::schedul"), gpus(4, 4)), Cleared)
+
+
 def gaps(first: float, rest: float = 84.0) -> ServerLog:
     line = DecodeLine(running=1, tok_s=rest)
     return ServerLog(decode=(DecodeLine(running=1, tok_s=first, after_gap=True), line, line))

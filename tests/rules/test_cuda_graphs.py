@@ -96,3 +96,12 @@ def test_a_capture_that_did_not_end_proves_no_graphs(judged: Judged) -> None:
     )
     with pytest.raises(Undecided, match="while graphs are captured"):
         judged(cuda_graphs.graphs_not_used, log)
+
+
+def test_a_batch_above_the_graph_of_the_arguments_says_nothing_of_smaller_ones(
+    judged: Judged,
+) -> None:
+    log = ServerLog(decode=decode(*[False] * 8, running=399), resolved={"cuda_graph_max_bs": 160})
+    assert isinstance(judged(cuda_graphs.graphs_not_used, log), Cleared)
+    small = ServerLog(decode=decode(*[False] * 8, running=4), resolved={"cuda_graph_max_bs": 160})
+    assert isinstance(judged(cuda_graphs.graphs_not_used, small), Finding)

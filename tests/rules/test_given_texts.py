@@ -19,11 +19,12 @@ from tools.rules.core_shortage import count_cores, engine_waits_for_a_core, few_
 from tools.rules.cpu_ceiling import host_memory_is_the_limit
 from tools.rules.cpu_quota import quota_used_up
 from tools.rules.host_cpu import cores_kept_slow
-from tools.rules.host_memory import shared_memory_is_small, weights_over_a_network
+from tools.rules.host_memory import shared_memory_is_small
 from tools.rules.nccl_paths import sockets_instead_of_rdma
 from tools.rules.numa import a_node_without_memory
 from tools.rules.silence import process_is_stopped
 from tools.rules.standing import a_rank_waits_for_another
+from tools.rules.storage import weights_over_a_network
 from tools.rules.text_pipeline import detokenizer_full
 
 GOLDEN = Path(__file__).parents[1] / "golden"

@@ -12,6 +12,7 @@ from tools.rule import Cleared, Finding
 from tools.rules.cpu_quota import grammar_pool_starves_the_engine, quota_used_up
 from tools.rules.host_cpu import (
     cores_are_fought_for,
+    cores_below_their_lowest_step,
     cores_kept_slow,
     cpu_is_slow,
     processes_burn_many_cores,
@@ -170,3 +171,31 @@ def test_one_look_twice_and_looks_at_two_containers_tell_no_window():
     assert one.merged(far).throttled_delta is None
     wider = one.model_copy(update={"quota_cpus": 8.0, "periods": 200, "throttled_periods": 60})
     assert one.merged(wider).throttled_delta is None
+
+
+HELD = Machine(mhz_now=(400.0,) * 24, mhz_min=800.0, mhz_max=3600.0)
+AT_WORK = Processes(idle_pct=49.6)
+
+
+def test_below_the_lowest_step_it_is_the_hardware(judged):
+    found = judged(cores_below_their_lowest_step, HELD, AT_WORK)
+    assert "PROCHOT" in found.statement
+
+
+@pytest.mark.parametrize(
+    ("machine", "processes"),
+    [
+        (HELD, Processes(idle_pct=99.0)),
+        (HELD, None),
+        (Machine(mhz_now=(400.0,)), AT_WORK),
+    ],
+    ids=["idle", "load not told", "no lowest step"],
+)
+def test_at_rest_or_without_a_lowest_step_it_says_nothing(judged, machine, processes):
+    known = (machine, processes) if processes else (machine,)
+    assert judged(cores_below_their_lowest_step, *known) is None
+
+
+def test_a_core_at_its_lowest_step_is_the_governors_matter(judged):
+    slow = Machine(mhz_now=(800.0,), mhz_min=800.0)
+    assert isinstance(judged(cores_below_their_lowest_step, slow, AT_WORK), Cleared)

@@ -8,14 +8,17 @@ from tools.engine import Launch, Notice, ServerLog
 from tools.errors import Undecided
 from tools.linux.kernel import KernelLog
 from tools.linux.machine import Machine, Process, Processes, Storage
+from tools.nvidia.nccl_log import read_nccl_log
 from tools.rule import Cleared, Finding
 from tools.rules.host_memory import (
     kernel_killed_the_server,
     log_lacks_shared_memory,
     memory_runs_short,
-    one_layer_of_storage_full,
+    nccl_lacks_shared_memory,
     shared_memory_is_small,
 )
+from tools.rules.nccl_paths import sockets_instead_of_rdma
+from tools.rules.storage import one_layer_of_storage_full, weights_over_a_network
 
 
 @pytest.mark.parametrize(
@@ -116,3 +119,44 @@ def test_a_server_that_the_kernel_killed_lacked_host_memory(judged):
     with pytest.raises(Undecided):
         judged(kernel_killed_the_server, other)
     assert isinstance(judged(kernel_killed_the_server, KernelLog()), Cleared)
+
+
+REFUSED = """a:286:286 [0] NCCL INFO Using network Socket
+a:286:300 [0] include/shm.h:28 NCCL WARN Call to posix_fallocate failed : No space left on device
+a:286:300 [0] include/shm.h:48 NCCL WARN Error while creating shared memory segment nccl-shm-send (size 9637888)
+"""
+
+
+def test_nccl_without_shared_memory_is_no_matter_of_the_network(judged):
+    said = read_nccl_log(REFUSED)
+    found = judged(nccl_lacks_shared_memory, said, Machine(shm_total_mib=64.0))
+    assert found.confidence == 0.95
+    assert isinstance(judged(sockets_instead_of_rdma, said), Cleared)
+    assert (
+        judged(
+            nccl_lacks_shared_memory, read_nccl_log("a:1:1 [0] NCCL WARN Call to connect failed")
+        )
+        is None
+    )
+
+
+def loaded(seconds, gb=56.1):
+    return ServerLog(
+        resolved={"model_path": "/mnt/models/m", "tp_size": 16},
+        load_s=seconds,
+        weights_gb=gb,
+        lines=9,
+    )
+
+
+NFS = Machine(mounts={"/mnt/models": "nfs4"})
+
+
+def test_a_load_over_a_network_is_judged_by_its_rate(judged):
+    slow = judged(weights_over_a_network, NFS, loaded(2592.0))
+    assert "0.37 GB/s" in slow.statement
+    assert isinstance(judged(weights_over_a_network, NFS, loaded(200.0)), Cleared), "4.8 GB/s"
+    local = Machine(mounts={"/mnt/models": "ext4"})
+    assert isinstance(judged(weights_over_a_network, local, loaded(2592.0)), Cleared)
+    with pytest.raises(Undecided):
+        judged(weights_over_a_network, NFS, loaded(None))

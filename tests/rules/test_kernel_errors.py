@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from tools.engine import Notice, ServerLog
 from tools.errors import Undecided
 from tools.linux.kernel import AerLine, KernelLog, XidLine
+from tools.linux.kernel_log import read_kernel_log
 from tools.linux.machine import Machine
 from tools.nvidia.gpus import Gpus, GpuSample
 from tools.rule import Cleared, Finding
@@ -19,6 +21,7 @@ from tools.rules.kernel_errors import (
 )
 from tools.rules.memory_health import (
     corrected_errors_keep_coming,
+    cuda_reports_bad_memory,
     memory_errors_counted,
     memory_errors_in_the_log,
     no_rows_left,
@@ -176,3 +179,50 @@ def test_nvml_that_refuses_the_module_is_a_mismatch(judged):
     found = judged(library_refuses_the_module, refused)
     assert "kernel module 570.133.20, library 575.57" in found.statement
     assert judged(library_refuses_the_module, Machine(nvidia_module="570.133.20")) is None
+
+
+SILENT = """[31.0] NVRM: _kgspRpcRecvPoll: GSP RM heartbeat timed out
+[31.1] NVRM: _kgspRpcRecvPoll: LibOS heartbeat timed out
+[31.2] NVRM: Xid (PCI:0000:01:00): 154, GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)
+"""
+HALTED = """[31.0] NVRM: Xid (PCI:0000:01:00): 62, 323f0f30 0000c3d8 00000000
+[31.1] NVRM: GPU0 _kgspRpcGspEventPmuHalted: Received signal from GSP that PMU has halted.
+[31.2] NVRM: GPU0 kgspHealthCheck_TU102: ********** GSP-CrashCat Report (0) **********
+"""
+
+
+@pytest.mark.parametrize("text", [SILENT, HALTED])
+def test_a_silent_or_halted_firmware_is_the_cause_and_the_rest_follows(judged, text):
+    kernel = read_kernel_log(text)
+    found = judged(gpu_firmware_hangs, kernel)
+    assert found.confidence == 0.88
+    assert "0000:01:00.0" in found.statement
+    if "154" in text:
+        assert judged(driver_asks_for_a_reset, kernel).confidence == 0.6
+
+
+def test_a_firmware_that_falls_silent_after_another_error_follows_from_it(judged):
+    assert (
+        judged(gpu_firmware_hangs, log(79, gsp_faults=("GSP RM heartbeat timed out",))).confidence
+        == 0.55
+    )
+
+
+def test_a_gpu_that_is_locked_without_a_word_of_the_firmware_is_open(judged):
+    said = "[88.3] NVRM: krcWatchdog_IMPL: RC watchdog: GPU is probably locked!  Notify Timeout Seconds: 7\n"
+    with pytest.raises(Undecided, match="locked up"):
+        judged(gpu_firmware_hangs, read_kernel_log(said))
+    with pytest.raises(Undecided):
+        judged(gpu_firmware_hangs, log(8))
+    assert isinstance(judged(gpu_firmware_hangs, log(8, 31)), Cleared)
+
+
+def crashed(text):
+    return ServerLog(notices=(Notice(kind="crash", text=text),))
+
+
+def test_cuda_names_bad_memory_and_the_kernel_log_the_card(judged):
+    said = crashed("RuntimeError: CUDA error: uncorrectable ECC error encountered")
+    assert judged(cuda_reports_bad_memory, said).confidence == 0.9
+    assert judged(cuda_reports_bad_memory, said, log(48)) is None
+    assert judged(cuda_reports_bad_memory, crashed("CUDA error: an illegal memory access")) is None

@@ -210,3 +210,23 @@ def test_a_step_is_compared_with_that_of_the_run_before(judged: Judged) -> None:
 def test_weights_in_host_memory_explain_a_long_step(judged: Judged) -> None:
     log = ServerLog(decode=steps(1600), resolved={"cpu_offload_gb": 40})
     assert isinstance(judged(regressions.nothing_wrong_but_slow, log), Cleared)
+
+
+def test_a_flag_that_forces_the_slow_kernel_is_named(judged: Judged) -> None:
+    text = "Detected that the model can run with awq_marlin, however you specified quantization=awq explicitly, so forcing awq. Use quantization=awq_marlin for faster inference"
+    log = ServerLog(notices=(Notice(kind="kernel", text=text),))
+    found = judged(kernels.slower_kernel_asked_for, log)
+    assert isinstance(found, Finding)
+    assert found.remedy == ("Leave --quantization out, or say awq_marlin.",)
+    assert isinstance(judged(kernels.slower_kernel_asked_for, ServerLog()), Cleared)
+
+
+def test_a_steady_batch_slows_with_its_cache_as_one_chat_does(judged: Judged) -> None:
+    def batch(last_ms: float) -> ServerLog:
+        told = [(2000 + 5000 * n, 33 + (last_ms - 33) * n / 12) for n in range(13)]
+        lines = tuple(DecodeLine(running=8, tokens=t, tok_s=8000 / ms) for t, ms in told)
+        return ServerLog(decode=lines)
+
+    found = judged(attention.step_grows_with_context, batch(46))
+    assert isinstance(found, Finding)
+    assert isinstance(judged(attention.step_grows_with_context, batch(38)), Cleared)

@@ -6,10 +6,10 @@ import pytest
 
 from tools.engine import Benchmark, Environment, Launch, ServerLog
 from tools.errors import Undecided
-from tools.nvidia.nccl import NcclLog
+from tools.nvidia.nccl import AllReduceTest, NcclLog
 from tools.nvidia.topology import Nvlink, Nvlinks, Pair, Topology
 from tools.rule import Cleared, Finding
-from tools.rules import nccl_environment, nccl_paths
+from tools.rules import nccl_environment, nccl_paths, parallelism
 
 Judged = Callable[..., object]
 NO_P2P = Environment(values={"NCCL_P2P_DISABLE": "1"})
@@ -169,3 +169,21 @@ def test_a_test_of_the_network_is_told_beside_the_sockets(judged: Judged) -> Non
     assert isinstance(tested, Finding)
     assert tested.confidence > plain.confidence
     assert "a test reached 193 Gbit/s. TCP reached 0.9 Gbit/s." in tested.statement
+
+
+def test_nvlinks_that_are_up_show_what_a_level_forbids(judged: Judged) -> None:
+    seen = NcclLog(paths={"SHM": 4}, env={"NCCL_P2P_LEVEL": "LOC"})
+    up = Nvlinks(links=tuple(Nvlink(gpu=gpu, link=0, active=True) for gpu in (0, 1)))
+    assert isinstance(judged(nccl_environment.peer_access_off_says_nccl, seen, up), Finding)
+    with pytest.raises(Undecided):
+        judged(nccl_environment.peer_access_off_says_nccl, seen)
+
+
+def test_the_rate_of_a_detour_is_not_the_links(judged: Judged) -> None:
+    flat = AllReduceTest(busbw_gb_s={4 << 20: 9.3, 16 << 20: 9.4, 64 << 20: 9.5})
+    forbidden = NcclLog(paths={"SHM": 4}, env={"NCCL_P2P_LEVEL": "LOC"})
+    for log in (forbidden, NcclLog(paths={"NET/IB": 2}, gdr=False)):
+        assert isinstance(judged(parallelism.collectives_at_link_speed, flat, log), Cleared)
+    assert isinstance(
+        judged(parallelism.collectives_at_link_speed, flat, NcclLog(paths={"SHM": 4})), Finding
+    )

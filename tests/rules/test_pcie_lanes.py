@@ -185,3 +185,21 @@ def test_the_listing_without_a_port_leaves_it_open(judged):
 
 def test_samples_judge_the_width_where_there_are_any(judged):
     assert judged(link_narrower_in_the_bus_listing, behind(16), Gpus(samples=(sample(16),))) is None
+
+
+def test_uneven_widths_are_not_told_as_a_split_of_the_board(judged):
+    cards = Gpus(
+        samples=tuple(
+            GpuSample(
+                index=n,
+                name="NVIDIA GeForce RTX 3090",
+                link_width=w,
+                link_width_max=16,
+                util_pct=30,
+                pstate=2,
+            )
+            for n, w in enumerate((8, 16, 4, 16))
+        )
+    )
+    found = judged(link_narrower_than_it_should_be, cards)
+    assert "GPU 2 has 4 lanes" in found.statement

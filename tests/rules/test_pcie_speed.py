@@ -11,11 +11,8 @@ from tools.linux.machine import Machine
 from tools.linux.pci import PciDevice, PciLinks
 from tools.nvidia.gpus import Gpus, GpuSample
 from tools.rule import Cleared, Finding
-from tools.rules.pcie_speed import (
-    link_rests_when_idle,
-    link_slower_in_the_bus_listing,
-    link_slower_than_the_slot,
-)
+from tools.rules.pcie_listing import link_slower_in_the_bus_listing
+from tools.rules.pcie_speed import link_rests_when_idle, link_slower_than_the_slot
 
 
 def sample(gen, util=99, pstate=1, gpumax=5, hostmax=5, index=3, **more):
@@ -198,3 +195,32 @@ def test_a_known_deployment_gets_the_figures_of_the_step_model(judged):
     assert found.effect.source.startswith("the step model")
     assert -60 < found.effect.prefill_pct[1] < -40
     assert -6 < found.effect.decode_pct[1] < 0
+
+
+def rig(slow_gen=2, slow_util=27, slow_pstate=2, sisters_gen=3):
+    gens = {0: sisters_gen, 1: sisters_gen, 2: slow_gen}
+    return Gpus(
+        samples=tuple(
+            GpuSample(
+                index=gpu, name="NVIDIA GeForce RTX 3090", link_gen=gen, link_gen_max=3,
+                util_pct=slow_util if gpu == 2 else 30, pstate=slow_pstate if gpu == 2 else 2,
+            )
+            for _ in range(4)
+            for gpu, gen in gens.items()
+        )
+    )  # fmt: skip
+
+
+def test_cards_that_wait_for_one_slow_link_are_seldom_above_half_use(judged):
+    found = judged(link_slower_than_the_slot, rig())
+    assert "GPU 2 runs at Gen2" in found.statement
+
+
+@pytest.mark.parametrize(
+    "open_",
+    [rig(slow_pstate=8), rig(slow_util=3), rig(sisters_gen=2)],
+    ids=["P8", "idle", "all low"],
+)
+def test_without_a_sister_in_the_same_state_low_use_proves_nothing(judged, open_):
+    with pytest.raises(Undecided):
+        judged(link_slower_than_the_slot, open_)

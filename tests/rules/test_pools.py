@@ -7,7 +7,7 @@ import pytest
 from tools.engine import DecodeLine, Launch, Notice, PrefillLine, ServerInfo, ServerLog
 from tools.errors import Undecided
 from tools.rule import Cleared, Finding
-from tools.rules import pools, stalls
+from tools.rules import admission, pools, stalls
 
 Judged = Callable[..., object]
 MAMBA = Notice(
@@ -81,7 +81,7 @@ def test_the_state_pool_at_its_edge(judged: Judged) -> None:
 
 
 def test_admission_for_the_whole_context_is_found_at_an_empty_cache(judged: Judged) -> None:
-    worst = pools.worst_case_admission
+    worst = admission.worst_case_admission
     log = ServerLog(
         decode=load(50, 17, 0.1), notices=(REDUCED,), max_total_tokens=1956160, context_len=32768
     )
@@ -160,3 +160,33 @@ def test_a_full_window_is_a_full_pool_and_named(judged: Judged) -> None:
     assert isinstance(found, Finding)
     assert "sliding window" in found.statement
     assert "--swa-full-tokens-ratio" in found.remedy[0]
+
+
+def test_requests_that_are_sent_back_lose_tokens_and_not_only_time(judged: Judged) -> None:
+    def line(running: int, queued: int, usage: float) -> DecodeLine:
+        return DecodeLine(running=running, queued=queued, usage=usage, tok_s=100.0)
+
+    back = judged(pools.kv_cache_full, ServerLog(decode=(line(8, 0, 0.99), line(6, 2, 0.98))))
+    assert isinstance(back, Finding)
+    assert "which ran before" in back.statement
+    assert "decode" in back.slows
+    new = judged(pools.kv_cache_full, ServerLog(decode=(line(8, 0, 0.99), line(8, 2, 0.98))))
+    assert isinstance(new, Finding)
+    assert "decode" not in new.slows
+
+
+def test_a_prompt_that_is_counted_at_its_end_held_the_others_back(judged: Judged) -> None:
+    def line(tok_s: float, prompt: float, running: int = 2) -> DecodeLine:
+        return DecodeLine(running=running, tok_s=tok_s, prompt_tok_s=prompt)
+
+    usual, slow = (line(32.0, 0.0),) * 4, (line(0.4, 0.0),) * 3
+    found = judged(
+        stalls.prompt_booked_at_its_end, ServerLog(decode=(*usual, *slow, line(20, 7400), *usual))
+    )
+    assert isinstance(found, Finding)
+    assert "74000 prompt tokens" in found.statement
+    rule = stalls.prompt_booked_at_its_end
+    assert judged(rule, ServerLog(decode=(*usual, *slow, *usual))) is None
+    assert judged(rule, ServerLog(decode=(*usual, *slow[:1], line(20, 7400)))) is None
+    one = (line(0.4, 0.0, 1),) * 3
+    assert judged(rule, ServerLog(decode=(*usual, *one, line(20, 7400)))) is None

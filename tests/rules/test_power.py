@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tools.engine import DecodeLine, ServerLog
 from tools.errors import Undecided
 from tools.linux.kernel import KernelLog
 from tools.linux.machine import Machine
@@ -19,11 +20,13 @@ from tools.rules.heat import driver_slows_for_heat, hardware_slows_for_heat
 from tools.rules.power import cap_below_the_card, cap_without_effect
 from tools.rules.supply import brake_line_asserted, supply_switches_off
 
+MEMORY = {"mem_mhz": 9501.0, "mem_max_mhz": 9751.0}
+
 
 def sample(*reasons, limit=200.0, **more):
     said = {
-        "index": 0, "util_pct": 99, "pstate": 2, "reasons": frozenset(reasons), "power_w": 199.0,
-        "power_limit_w": limit, "power_default_w": 300.0, "sm_mhz": 1200.0, "sm_max_mhz": 2100.0,
+        "index": 0, "util_pct": 99, "pstate": 2, "reasons": frozenset(reasons), "power_w": limit - 1,
+        "power_limit_w": limit, "power_default_w": 300.0, "sm_mhz": 1400.0, "sm_max_mhz": 2100.0,
     }  # fmt: skip
     return GpuSample(**(said | more))
 
@@ -37,6 +40,24 @@ def test_a_cap_far_below_the_default_binds(judged):
     assert found.effect.prefill_pct[1] == pytest.approx(-18.4, abs=0.1)
     assert found.effect.decode_pct[1] == 0
     assert found.slows == {"prefill", "ttft"}
+
+
+def test_a_clock_below_two_thirds_is_felt_by_decode_too(judged):
+    held = gpus(*[sample("sw_power_cap", sm_mhz=1245.0)] * 5)
+    assert "decode" in judged(cap_below_the_card, held).slows
+
+
+@pytest.mark.parametrize("limit", [300.0, 200.0])
+def test_a_cap_far_from_the_limit_is_not_the_limits(judged, limit):
+    capped = gpus(*[sample("sw_power_cap", limit=limit, power_w=0.6 * limit)] * 5)
+    with pytest.raises(Undecided, match="far below the limit that is set"):
+        judged(cap_below_the_card, capped)
+    assert judged(cap_without_effect, capped) is None
+
+
+def test_a_clock_held_below_half_is_no_cap_without_effect(judged):
+    held = sample("sw_power_cap", limit=300.0, sm_mhz=607.0, **MEMORY)
+    assert judged(cap_without_effect, gpus(*[held] * 5)) is None
 
 
 def test_below_65_percent_decode_pays_too(judged):
@@ -60,9 +81,6 @@ def test_heat_is_not_the_cap(judged):
     assert isinstance(
         judged(cap_below_the_card, gpus(sample("sw_power_cap", "sw_thermal_slowdown"))), Cleared
     )
-
-
-MEMORY = {"mem_mhz": 9501.0, "mem_max_mhz": 9751.0}
 
 
 def test_a_cap_beside_full_memory_clock_is_the_ceiling(judged):
@@ -265,4 +283,31 @@ def test_ecc_costs_on_gddr_alone(judged, name, on, kind):
 def test_the_memory_total_tells_ecc(judged, mib, kind):
     assert isinstance(
         judged(ecc_costs_bandwidth, gpus(sample(name="NVIDIA RTX A6000", mem_total_mib=mib))), kind
+    )
+
+
+@pytest.mark.parametrize(
+    ("limit", "memory_pct", "mild"), [(250, 88, True), (250, 60, False), (180, 88, False)]
+)
+def test_a_lower_limit_costs_nothing_while_the_memory_is_busy_all_the_time(
+    judged, limit, memory_pct, mild
+):
+    held = gpus(*[sample("sw_power_cap", limit=float(limit), mem_util_pct=memory_pct)] * 5)
+    assert isinstance(judged(cap_below_the_card, held), Cleared) is mild
+    assert bool(judged(cap_without_effect, held)) is mild
+
+
+def _decoded(*rates):
+    return ServerLog(decode=tuple(DecodeLine(running=1, tok_s=rate) for rate in rates))
+
+
+def test_a_clock_that_stands_still_does_not_make_a_rate_that_comes_and_goes(judged):
+    held = gpus(*[sample(sm_mhz=1200.0)] * 4)
+    with pytest.raises(Undecided, match="at 16, at 10 and at 16 tok/s again"):
+        judged(clocks_held_down, held, _decoded(16, 16, 16, 10, 10, 10, 16, 16))
+    fading = _decoded(16, 15, 14, 13, 12, 11, 10, 9)
+    assert isinstance(judged(clocks_held_down, held, fading), Finding), "a growing context"
+    asked = gpus(*[sample("applications_clocks_setting", sm_mhz=1200.0)] * 4)
+    assert (
+        judged(clocks_held_down, asked, _decoded(16, 16, 16, 10, 10, 10, 16, 16)).confidence == 0.8
     )

@@ -18,7 +18,7 @@ from tools.verdict import Verdict
 FOLDER = Path(__file__).parent
 NOTES: list[dict[str, Any]] = [
     note
-    for name in ("trials.yaml", "trials_more.yaml")
+    for name in ("trials.yaml", "trials_more.yaml", "trials_third.yaml")
     if (FOLDER / name).exists()
     for note in yaml.safe_load((FOLDER / name).read_text(encoding="utf-8"))
 ]

@@ -230,3 +230,10 @@ def test_a_later_run_in_another_file_remembers_the_one_before() -> None:
     assert both.before.steps_ms == {2: 20.0}
     assert both.before.graph_addresses == 68
     assert both.as_earlier().steps_ms == {2: 25.0}
+
+
+def test_the_last_bar_of_the_loader_tells_how_long_the_weights_took() -> None:
+    bar = "Loading safetensors checkpoint shards: {}% Completed | {}/17 [{}<00:00, 15.18s/it]\n"
+    assert read_log(bar.format(53, 9, "02:16") + bar.format(100, 17, "04:18")).load_s == 258
+    assert read_log(bar.format(100, 17, "1:04:18")).load_s == 3858
+    assert read_log(bar.format(53, 9, "02:16")).load_s is None

@@ -2,6 +2,7 @@
 
 from tools.engine.arguments import Arguments
 from tools.engine.benchmark import Benchmark
+from tools.engine.burst import Burst, BurstDecode, BusyLink
 from tools.engine.claim import Claim
 from tools.engine.launch import EngineName, Environment, Launch, Value
 from tools.engine.log import (
@@ -22,6 +23,9 @@ from tools.engine.trial import Trials
 __all__ = [
     "Arguments",
     "Benchmark",
+    "Burst",
+    "BurstDecode",
+    "BusyLink",
     "Capture",
     "Claim",
     "DecodeLine",

@@ -52,6 +52,7 @@ _SERVING = {
 _SERVING_SIGNS = ({"duration", "completed"}, {"mean_ttft_ms", "output_throughput"})
 _CACHED, _CACHED_PCT = "cache_report", "cache_hit_rate_pct"
 _WORDS = ("backend", "endpoint_type", "dataset_name", "request_rate", "tag", "date")
+SERVED = frozenset({*_SERVING, *_WORDS})  # what may be printed of a serving benchmark's line
 _STATS = ("unit", "avg", "p50", "p99", "max")
 _PERF = {  # of genai-perf and aiperf: metric, statistic -> field
     ("time_to_first_token", "avg"): "ttft_mean_ms", ("time_to_first_token", "p50"): "ttft_median_ms",

@@ -19,9 +19,12 @@ _PERFTEST = re.compile(
 _COLUMNS = re.compile(
     r"^ #bytes +#iterations +BW peak\[(?P<unit>Gb|MB)/sec\] +BW average\[", re.MULTILINE
 )
-_RDMA_ROW = re.compile(r"^ (\d{1,12}) +\d{1,12} +\d+(?:\.\d+)? +(\d+(?:\.\d+)?)[ \t]", re.MULTILINE)
+_RDMA_ROW = re.compile(
+    r"^ (\d{1,12}) +\d{1,12} +\d+(?:\.\d+)? +(\d{1,12}(?:\.\d+)?)[ \t]", re.MULTILINE
+)
 _IPERF = re.compile(
-    r"^\[(?P<id> *\d{1,3}|SUM)\] +[\d.]+- *[\d.]+ +sec +[\d.]+ \w?Bytes +(?P<rate>[\d.]+) (?P<unit>[KMGT]?)bits/sec"
+    r"^\[(?P<id> *\d{1,3}|SUM)\] +[\d.]+- *[\d.]+ +sec +[\d.]+ \w?Bytes"
+    r" +(?P<rate>\d{1,12}(?:\.\d+)?) (?P<unit>[KMGT]?)bits/sec"
     r"(?: +(?P<lost>\d{1,12}))? +(?P<side>sender|receiver)\s*$",
     re.MULTILINE,
 )  # fmt: skip

@@ -42,25 +42,25 @@ _OF_ONE_BATCH = {
 }  # fmt: skip
 _BATCH_SIGNS = ("input_len", "(input + output) throughput")
 _ROW = re.compile(
-    r"^ {0,4}([A-Za-z#][^:\n|=]{2,48}): {0,40}(-?\d[\d,]*(?:\.\d+)?)(?: ?(s|ms|%|tok(?:en)?s?/s))? *$",
+    r"^ {0,4}([A-Za-z#][^:\n|=]{2,48}): {0,40}(-?\d[\d,]{0,30}(?:\.\d+)?)(?: ?(s|ms|%|tok(?:en)?s?/s))? *$",
     re.MULTILINE,
 )
 _BACKEND = re.compile(r"^Backend: +(\S+)", re.MULTILINE)
 _BATCH = re.compile(
-    r"^(Prefill|Decode)\. {1,4}(?:median )?latency: +[\d.]+ s, +(?:median )?throughput: +([\d.]+) token/s",
+    r"^(Prefill|Decode)\. {1,4}(?:median )?latency: +[\d.]+ s, +(?:median )?throughput: +(\d{1,30}(?:\.\d+)?) token/s",
     re.MULTILINE,
 )
 _SUMMARY = re.compile(r"^=== ?(.{1,80}?) ?===$", re.MULTILINE)
 _WALL = re.compile(
-    r"(?:^|(?<=\s))(?:(\w[\w-]*) )?wall_TPS +(?:mean= *)?(\d+(?:\.\d+)?)", re.MULTILINE
+    r"(?:^|(?<=\s))(?:(\w[\w-]*) )?wall_TPS +(?:mean= *)?(\d{1,30}(?:\.\d+)?)", re.MULTILINE
 )
-_FIRST = re.compile(r"^ *TTFT +mean= *(\d+(?:\.\d+)?) ?ms", re.MULTILINE)
+_FIRST = re.compile(r"^ *TTFT +mean= *(\d{1,30}(?:\.\d+)?) ?ms", re.MULTILINE)
 _TABLE = re.compile(  # a heading that names the rate, then a label and one to four figures a row
     r"^(?:#[^\n]{0,100}|[^\n\d]{0,60})\btok/s(?P<columns>[^\n]{0,40})\n"
-    r"(?P<rows>(?:[ \t]*[^\s:]{1,40}(?:[ \t]+\d+(?:\.\d+)?){1,4}[ \t]*(?:\n|$))+)",
+    r"(?P<rows>(?:[ \t]*[^\s:]{1,40}(?:[ \t]+\d{1,30}(?:\.\d+)?){1,4}[ \t]*(?:\n|$))+)",
     re.MULTILINE,
 )
-_TRIAD = re.compile(r"^Triad: +(\d+(?:\.\d+)?) ", re.MULTILINE)  # stream.c 5.10, MB/s of 10^6
+_TRIAD = re.compile(r"^Triad: +(\d{1,30}(?:\.\d+)?) ", re.MULTILINE)  # stream.c 5.10, MB/s of 10^6
 _CLIENT = re.compile(
     r"\b(?:bench_serving|bench_one_batch\w*|bench_offline_throughput|bench_multiturn|bench_sglang\w*|benchmark_serving"
     r"|vllm bench serve|sglang\.benchmark\.serving|genai-perf|aiperf)\b[^\n]{0,2000}"

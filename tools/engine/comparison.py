@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tools.engine.trial import RATES, Arm, Figure, Trial
-from tools.knowledge.knobs import Knob, Side, age, all_knobs
+from tools.knowledge.knobs import Knob, Side, age
 
 MOVED = 0.05  # of the rate: two starts of one build differ by 2 % or so
 OTHERWISE = "otherwise"  # the side of a run that says only that it is the one before the change
@@ -213,32 +213,15 @@ def contradicted(found: Sequence[Shift]) -> bool:
     )
 
 
-def changed_too(knob: Knob, now: Run, then: Run) -> Knob | None:
-    """Return another knob that stands on different sides in two runs, if there is one."""
-    others = (
-        one for one in all_knobs() if one.id != knob.id and not set(one.causes) & set(knob.causes)
-    )
-    return next(
-        (one for one in others if _differ(one.side(now.arm.label), one.side(then.arm.label))), None
-    )
+def outcomes(runs: Sequence[Run]) -> dict[Side, bool]:
+    """Return for each side whether it worked, where all its runs say the same.
 
-
-def told_apart(first: Shift, other: Shift) -> Knob | None:
-    """Return the knob in which the headings of two shifts differ, if there is one."""
-    titles = (first.then.title, other.then.title)
-    return next(
-        (knob for knob in all_knobs() if _differ(*(knob.side(title) for title in titles))), None
-    )
-
-
-def _differ(one: Side | None, other: Side | None) -> bool:
-    return one is not None and other is not None and one != other
-
-
-def outcomes(runs: Iterable[Run]) -> dict[Side, bool]:
-    """Return for each side whether it worked, where all its runs say the same."""
+    Beside a run that failed, one of which a time or a rate was written down came to its end.
+    """
+    failed = any(run.arm.works is False for run in runs)
     said: dict[Side, set[bool]] = {}
     for run in runs:
-        if run.arm.works is not None:
-            said.setdefault(run.side, set()).add(run.arm.works)
+        works = run.arm.works
+        if works is not None or (failed and run.arm.figures):
+            said.setdefault(run.side, set()).add(works is not False)
     return {side: told.pop() for side, told in said.items() if len(told) == 1}

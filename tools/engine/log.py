@@ -50,7 +50,8 @@ class ServerLog(Facts):
     context_len: int | None = None
     model_type: str | None = None
     quant: str | None = None
-    weights_gb: float | None = None
+    weights_gb: float | None = None  # of one rank
+    load_s: float | None = None  # what reading the weights took
     kv_gb: float | None = None
     mamba_slots: int | None = None
     graph_addresses: int | None = None  # registered: the custom all-reduce works

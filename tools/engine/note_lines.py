@@ -11,7 +11,7 @@ _GAP = re.compile(r"\t+| {2,}")
 _LABEL_END = re.compile(r"[\s:=>|,;(~–—-]+$")
 _CLAUSES = re.compile(r"[;,](?=\s)|\s(?:vs\.?|versus|against|/)\s")
 _GOOD = re.compile(
-    r"\b(?:good|works?|worked|fine|ok(?:ay)?|starts|serves|stable|clean|correct|pass(?:es|ed)?)\b",
+    r"\b(?:good|works?|worked|fine|ok(?:ay)?|starts|serves|ready|finished|completed?|stable|clean|correct|pass(?:es|ed)?)\b",
     re.IGNORECASE,
 )
 _BAD = re.compile(

@@ -29,7 +29,7 @@ def tp_size(launch: Launch | None, log: ServerLog | None, info: ServerInfo | Non
     A command line that was read and names none means 1, which is the default of both engines.
     """
     told = argument(_NAMES, launch, log, info)
-    if isinstance(told, int | str) and str(told).isdigit():
+    if isinstance(told, int | str) and str(told).isdecimal():
         return int(told)
     ranks = _ranks(log)
     if ranks:
@@ -44,6 +44,6 @@ def _ranks(log: ServerLog | None) -> int | None:
     labels = {line.rank for line in log.decode} | {line.rank for line in log.prefill}
     labels |= {notice.rank for notice in log.notices}
     words = [word for label in labels for word in label.replace("_", " ").split()]
-    numbers = [int(word[2:]) for word in words if word[:2] == "TP" and word[2:].isdigit()]
+    numbers = [int(word[2:]) for word in words if word[:2] == "TP" and word[2:].isdecimal()]
     highest = max(numbers, default=0)
     return highest + 1 if highest else None

@@ -33,6 +33,7 @@ COMMON: tuple[Form, ...] = forms(
 KERNELS: tuple[Form, ...] = forms(
     ("kernel", r"(?i)using default (?:moe|w8a8|.{0,40}kernel) .{0,40}config|performance might be sub-?optimal|config file not found at"),
     ("kernel", r"(?i)not have native support|not natively supported|unoptimized|weight-only|not fully optimized|speed can be slower"),
+    ("kernel", r"(?i)however you specified quantization="),
     ("kernel", r"(?i)suboptimal|^You are running Marlin|Marlin kernel can achieve|may degrade performance"),
 )  # fmt: skip
 

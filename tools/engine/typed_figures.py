@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from statistics import mean
+from functools import lru_cache
+from itertools import islice
+from statistics import fmean as mean
 
 from tools.engine.trial import Figure
 
@@ -18,26 +20,28 @@ _UNITS: tuple[tuple[str, str, float], ...] = (
     (r"GiB/s", "GB/s", 1.074),
     (r"GB/s(?:ec)?|GBps", "GB/s", 1.0),
     (r"MB/s(?:ec)?|MBps", "GB/s", 1e-3),
-    (r"Gbit/s|Gb/s|Gbps", "GB/s", 0.125),
+    (r"Gbit/s(?:ec)?|Gb/s(?:ec)?|Gbps", "GB/s", 0.125),
     (r"ms(?:ec)?|milliseconds?", "ms", 1.0),
     (r"[uµμ]s(?:ec)?", "ms", 1e-3),
     (r"s(?:ec(?:onds?)?)?", "ms", 1e3),
     (r"%", "%", 1.0),
     (r"relative(?: \w+)?|speed-?up", "x", 1.0),
 )
-_UNIT = "|".join(form if unit != "tok/s" else f"(?i:{form})" for form, unit, _ in _UNITS)
+UNIT = "|".join(form if unit != "tok/s" else f"(?i:{form})" for form, unit, _ in _UNITS)
 _FORMS = tuple(
     (re.compile(form, re.IGNORECASE if unit != "GB/s" else 0), unit, factor)
     for form, unit, factor in _UNITS
 )
 _NUMBER = r"[+-]?\d{1,9}(?:,\d{3})*(?:\.\d{1,6})?"
-_MOST_RUNS = rf"(?P<runs>(?:{_NUMBER}(?:\s{{1,6}}(?:[/,;]\s)?|\s?/\s?|,\s|;\s)){{0,12}}{_NUMBER})(?P<k>k(?![a-z]))?"
+# Atomic, and with one way to read each gap: a row of numbers without a unit costs its length, no power of it.
+_MOST_RUNS = rf"(?P<runs>(?>{_NUMBER}(?:(?:\s{{1,6}}(?:/\s?|[,;]\s)?|/\s?|[,;]\s){_NUMBER}){{0,12}}))(?P<k>k(?![a-z]))?"
 _SPREAD = r"(?:\s?\(?(?:±|\+/?-)\s?(?P<spread>\d+(?:\.\d+)?)\)?)?"
 _FIGURE = re.compile(
-    rf"(?<![\w.,/=:@#<+-])(?<!-\s){_MOST_RUNS}\s?{_SPREAD}\s?(?P<unit>{_UNIT})(?P<more>\s?(?:±|\+/?-)\s?\d+(?:\.\d+)?)?(?![\w/])"
+    rf"(?<![\w.,/=:@#<+-])(?<!-\s){_MOST_RUNS}\s?{_SPREAD}\s?(?P<unit>{UNIT})(?P<more>\s?(?:±|\+/?-)\s?\d+(?:\.\d+)?)?(?![\w/])"
 )
 BARE = re.compile(rf"(?<![\w.,/=:@#<-])(?P<runs>{_NUMBER})(?P<k>k)?{_SPREAD}(?![\w/%])")
-UNIT_WORD = re.compile(rf"(?<![\w/])(?:{_UNIT})(?![\w/])", re.IGNORECASE)
+UNIT_WORD = re.compile(rf"(?<![\w/])(?:{UNIT})(?![\w/])", re.IGNORECASE)
+MOST = 16  # figures of a line that somebody typed; a line with more tells of no run
 NEAR = 1.5  # figures of one list are repeated runs if they differ by less than this factor
 _OF = (  # what, in which units it is told, and the words for it
     ("kernel", ("ms",), r"\bkernel|per call|all[-_ ]?reduce|out of place"),
@@ -56,10 +60,12 @@ _NAMES = tuple((name, units, re.compile(words, re.IGNORECASE)) for name, units, 
 _TAIL = re.compile(r"\bp9[0-9]|\bmax\b|worst", re.IGNORECASE)
 
 
-def figures(text: str, around: str = "") -> list[tuple[int, int, Figure]]:
+@lru_cache(maxsize=512)
+def figures(text: str, around: str = "") -> tuple[tuple[int, int, Figure], ...]:
     """Return the figures with a unit in a text, with where each begins and ends; `around` tells of what."""
+    matches = list(islice(_FIGURE.finditer(text), MOST + 1))
     found = []
-    for match in _FIGURE.finditer(text):
+    for match in matches if len(matches) <= MOST else ():
         unit, factor = unit_of(match["unit"])
         if unit == "%" and match["runs"][0] not in "+-":
             continue  # a share or a setting; only a change is a result
@@ -86,7 +92,7 @@ def figures(text: str, around: str = "") -> list[tuple[int, int, Figure]]:
                 ),
             )
         )
-    return found
+    return tuple(found)
 
 
 def bare(cell: str, heading: str, more: str = "") -> Figure | None:
@@ -119,9 +125,10 @@ def unit_of(text: str) -> tuple[str, float]:
 
 
 def unit_word(heading: str) -> str | None:
-    """Return the unit that a heading names: "decode tok/s", "p99_itl_ms"."""
+    """Return the unit that a heading names: "decode tok/s", "p99_itl_ms"; "gb/s" may be either."""
     found = UNIT_WORD.search(heading.replace("_", " "))
-    return found[0] if found else None
+    known = found and any(form.fullmatch(found[0]) for form, _, _ in _FORMS)
+    return found[0] if found and known else None
 
 
 def measured(text: str, unit: str) -> str:

@@ -46,7 +46,8 @@ class Gpu(BaseModel):
     pcie_gen: int
     pcie_width: int
     pcie_p2p: bool  # the stock driver grants peer access over PCIe
-    decode_fraction: float  # of the bandwidth, in small-batch decode
+    memory: str  # kind: "gddr6x", "hbm2e"
+    decode_fraction: float  # of the bandwidth, reached by the reading kernels of a decode step
     prefill_mfu: float  # of the dense bf16 peak
     nvlink: GpuNvlink | None = None
     mib_ecc_on: int | None = None
@@ -58,6 +59,11 @@ class Gpu(BaseModel):
     sources: tuple[str, ...]
     uncertain: tuple[str, ...] = ()
     note: str = ""
+
+    @property
+    def hbm(self) -> bool:
+        """Say whether it has stacked memory."""
+        return self.memory.startswith("hbm")
 
     @property
     def tflops(self) -> float | None:

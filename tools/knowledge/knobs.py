@@ -16,12 +16,15 @@ Side = float | str  # where a knob stands: "on" or "off", a number, or a word
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _VALUE = r"\D{0,12}?(\d+(?:\.\d+)?)\s?(k\b|[kK](?=i?[bB]?\b))?"
+_SIZE = re.compile(r"\s?([kmg])i?b?\b")
+_BYTES = {"k": 2.0**10, "m": 2.0**20, "g": 2.0**30}
 _BEFORE = r"(\d+(?:\.\d+)?)(k)?[ -]?(?:x |w )?"
 _NEGATED = re.compile(
     r"(?:\bno|\bnot|without|w/o|minus|unset|remov\w+|dropp?\w*|took out)[ :]+(?:the |any )?[`'\"]?-{0,2}$"
 )
 _GONE = re.compile(
-    r"^[`'\"]?[ :=]{0,3}(?:was |is |flag )?(?:unset|removed|gone|dropped|not set|taken out|deleted|away)\b"
+    r"^[`'\"]?[ :=]{0,3}(?:was |is |flag )?(?:unset|removed|gone|dropped|not set|taken out|deleted|away"
+    r"|out of(?! mem))\b"
 )
 _OFF = re.compile(
     r"^[`'\"]?[ :=(]{0,3}(?:(?:is|was|turned|switched|set to|mode) )?(?:off|0|false|no|disabled?|inactive"
@@ -74,6 +77,10 @@ class Knob(BaseModel):
     argument: str = ""
     reading: str = ""  # what a look at the GPU calls it
     category: Category | None = None  # where it is not that of the cause
+    in_bytes: bool = False  # its number may carry k, m or g
+    ends: bool = (
+        False  # it proves its cause by what ends and what hangs, and never by what is faster
+    )
     feeds: bool = False  # less of it always costs; how much tells what the rate hangs on
 
     def side(self, label: str, heading: str = "") -> Side | None:
@@ -109,7 +116,8 @@ class Knob(BaseModel):
         found = found or _form(f"{_BEFORE}(?:{self.names})(?![\\w-])").search(text)
         if found is None:
             return None
-        return float(found[1]) * (1000.0 if found[2] else 1.0)
+        sign = _SIZE.match(text, found.end(1)) if self.in_bytes else None
+        return float(found[1]) * (_BYTES[sign[1]] if sign else 1000.0 if found[2] else 1.0)
 
     def _word(self, text: str) -> Side | None:
         if not self.values:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from tools.linux.machine import between
 from tools.linux.machine_memory import read_pressure
 from tools.linux.machine_script import counters, quota_cores
 from tools.linux.transcript import Section
@@ -19,27 +20,38 @@ _FILE = re.compile(rf"(?:^|/)({_NAMES})$")
 _RELATIVE = re.compile(rf"^(?:\./)?((?:[\w.@\\-]{{1,120}}/){{0,12}}(?:{_NAMES})):(.*)$")  # grep . *
 _CPUS = re.compile(r"\d{1,4}(?:-\d{1,4})?(?:,\d{1,4}(?:-\d{1,4})?){0,200}")
 _COUNT = re.compile(r"^oom_kill (\d{1,20})$", re.MULTILINE)
-_COUNTERS = ("periods", "throttled_periods", "throttled_usec")
+_COUNTER = re.compile(r"[a-z][a-z_]+(?:\.[a-z_]+)? (?:\d|avg10=)")
+_COUNTERS = ("periods", "throttled_periods", "throttled_usec", "throttled_delta", "window_s")
 _LEAST_MIB, _MOST_MIB = 1.0, 1 << 40  # version 1 says "no limit" as 2^63 less a page
 
 
 def read_groups(parts: Iterable[Section]) -> Told:
     """Return the tightest limits among all groups that a text shows, and that group's counters."""
-    groups: dict[str, dict[str, str]] = {}
-    for part in parts:
-        for path, body in _files(part):
-            folder, _, name = path.rpartition("/")
-            if body.strip() and not body.startswith("cat: "):
-                groups.setdefault(folder, {}).setdefault(name, body.strip())
-    if not groups:
-        return {}
+    groups, later = _gathered(parts)
     facts: Told = {}
-    for files in sorted(groups.values(), key=_cores):
+    for folder, files in sorted(groups.items(), key=lambda group: _cores(group[1])):
         told = _of_group(files)
+        if folder in later:
+            told |= between(_counted(told), _counted(counters(later[folder])))
         if "quota_told" in facts:
             told = {name: value for name, value in told.items() if name not in _COUNTERS}
         facts = told | facts
     return facts
+
+
+def _gathered(parts: Iterable[Section]) -> tuple[dict[str, dict[str, str]], dict[str, str]]:
+    """Return each group's files as read first, and the counters of those that were read again."""
+    groups: dict[str, dict[str, str]] = {}
+    later: dict[str, str] = {}
+    for part in parts:
+        for path, text in _files(part):
+            folder, _, name = path.rpartition("/")
+            body = text.strip()
+            if not body or body.startswith("cat: "):
+                continue
+            if groups.setdefault(folder, {}).setdefault(name, body) != body and name == "cpu.stat":
+                later[folder] = body
+    return groups, later
 
 
 def _files(part: Section) -> list[tuple[str, str]]:
@@ -64,13 +76,23 @@ def _one_after_the_other(paths: list[str], lines: list[str]) -> list[tuple[str, 
     for path in paths:
         end = at + 1
         if path.endswith((".stat", ".events", ".pressure", ".oom_control")):
-            while end < len(lines) and re.match(
-                r"[a-z][a-z_]+(?:\.[a-z_]+)? (?:\d|avg10=)", lines[end]
-            ):
+            first = lines[at].split(" ")[0] if at < len(lines) else ""
+            while end < len(lines) and _is_next_counter(lines[end], first):
                 end += 1
         found.append((path, "\n".join(lines[at:end])))
         at = end
     return found
+
+
+def _counted(told: Told) -> tuple[int, int] | None:
+    if "periods" in told and "throttled_periods" in told:
+        return told["periods"], told["throttled_periods"]
+    return None
+
+
+def _is_next_counter(line: str, first: str) -> bool:
+    """Say whether a line is one more counter of a file: its first name again is the next reading."""
+    return bool(_COUNTER.match(line)) and line.split(" ")[0] != first
 
 
 def _cores(files: dict[str, str]) -> float:
@@ -112,5 +134,5 @@ def _memory(files: dict[str, str]) -> Told:
 
 
 def _mib(field: str, text: str) -> Told:
-    mib = int(text) / (1 << 20) if text.isdigit() and len(text) <= 20 else 0.0
+    mib = int(text) / (1 << 20) if text.isdecimal() and len(text) <= 20 else 0.0
     return {field: mib} if _LEAST_MIB <= mib < _MOST_MIB else {}

@@ -41,8 +41,13 @@ class KernelLog(Facts):
 
     xids: tuple[XidLine, ...] = ()
     fallen_off: tuple[str, ...] = ()  # bdfs of "has fallen off the bus"
+    gsp_faults: tuple[
+        str, ...
+    ] = ()  # what the driver says of a GPU firmware that halts or is silent
     aer: tuple[AerLine, ...] = ()
     io_page_faults: tuple[str, ...] = ()  # bdfs
+    vfio_resets: tuple[str, ...] = ()  # bdfs of devices that were reset for a guest
+    locked_up: int = 0  # times the driver's own watchdog found the GPU locked
     iommu_on: bool | None = None  # the kernel says that an IOMMU translates
     notices: tuple[BandwidthNotice, ...] = ()
     oom_kills: int = 0

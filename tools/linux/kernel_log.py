@@ -36,6 +36,12 @@ _NVRM = re.compile(r"NVRM: loading NVIDIA UNIX .{0,80}?(\d{3}\.\d+(?:\.\d+)?)")
 _ENCRYPTION = re.compile(
     r"Memory Encryption Features active: (.+)|(Intel TDX)|tdx: (Guest) detected"
 )
+# open-gpu-kernel-modules 535 to 595, kernel_gsp.c: what precedes or stands for Xid 119, 120 and 154
+_GSP = re.compile(
+    r"GSP RM heartbeat timed out|LibOS heartbeat timed out|PMU has halted|GSP task (?:watchdog timeout|exception)"
+    r"|GSP-CrashCat Report"
+)
+_VFIO = re.compile(rf"vfio-pci {_ADDRESS}: (?:resetting|reset done)")
 _QUIRKS = ("Slot(", "Link Down", "Card not present", "device recovery failed", "Unable to change power state",
            "broken device, retraining", "BAR 1: no space", "BAR 1: failed to assign")  # fmt: skip
 
@@ -52,7 +58,12 @@ class _Reader:
     """Goes through the lines once; a line is looked at closely only where a word of it is known."""
 
     def __init__(self) -> None:
-        self.said: dict[str, Any] = {"oom_kills": 0, "mce": 0, "thermal_trips": 0}
+        self.said: dict[str, Any] = {
+            "oom_kills": 0,
+            "mce": 0,
+            "thermal_trips": 0,
+            "locked_up": 0,
+        }
         self.lists: dict[str, list[Any]] = {}
         self.aer = AerReports()
         self.lines = 0
@@ -124,6 +135,21 @@ def _page_fault(reader: _Reader, line: KernelLine) -> None:
         reader.said["iommu_on"] = True
 
 
+def _gsp(reader: _Reader, line: KernelLine) -> None:
+    if found := _GSP.search(line.message):
+        reader.add("gsp_faults", found[0])
+
+
+def _vfio(reader: _Reader, line: KernelLine) -> None:
+    if (found := _VFIO.search(line.message)) and (bdf := full_bdf(found[1])):
+        reader.add("vfio_resets", bdf)
+
+
+def _locked(reader: _Reader, line: KernelLine) -> None:
+    if "GPU is probably locked" in line.message:
+        reader.said["locked_up"] += 1
+
+
 def _iommu(reader: _Reader, line: KernelLine) -> None:
     if (domain := _DOMAIN.search(line.message)) is not None:
         reader.said["iommu_on"] = domain[1] != "Passthrough"
@@ -167,6 +193,10 @@ def _quirk(reader: _Reader, line: KernelLine) -> None:
 _READINGS: tuple[tuple[str, Callable[[_Reader, KernelLine], None]], ...] = (
     ("Xid", _xid),
     ("fallen off the bus", _fallen),
+    ("GSP", _gsp),
+    ("heartbeat timed out", _gsp),
+    ("RC watchdog", _locked),
+    ("vfio-pci", _vfio),
     ("available PCIe bandwidth", _notice),
     ("IO_PAGE_FAULT", _page_fault),
     ("Request device", _page_fault),

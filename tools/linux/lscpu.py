@@ -78,7 +78,7 @@ def _rows(pairs: Iterable[tuple[str, str]]) -> Told:
     counts = {
         name: int(rows[name])
         for name in ("cpus", "threads", "sockets", "nodes")
-        if rows.get(name, "").isdigit()
+        if rows.get(name, "").isdecimal()
     }
     sure = nodes or rows.get("model") or {"threads", "sockets", "nodes"} & counts.keys()
     if not sure and "vendor" not in rows:
@@ -125,7 +125,7 @@ def _table(text: str) -> Told:
 def _body(lines: list[list[str]], head: int) -> list[list[str]]:
     rows = []
     for words in lines[head + 1 : head + 1 + _MOST_CPUS]:
-        if not words or not words[0].isdigit():
+        if not words or not words[0].isdecimal():
             break
         rows.append(words)
     return rows
@@ -138,7 +138,7 @@ def _parsable(text: str) -> Told:
     for line in text.split("\n"):
         if line.startswith("# CPU,"):
             names = [name.upper() for name in line[2:].strip().split(",")]
-        elif names and line[:1].isdigit() and len(rows) < _MOST_CPUS:
+        elif names and line[:1].isdecimal() and len(rows) < _MOST_CPUS:
             rows.append(dict(zip(names, line.split(","), strict=False)))
     return _counted(rows) if names else {}
 
@@ -148,10 +148,10 @@ def _counted(rows: list[dict[str, str]]) -> Told:
         return {}
     nodes: dict[str, list[int]] = {}
     for row in rows:
-        if row.get("NODE", "").isdigit() and row["CPU"].isdigit():
+        if row.get("NODE", "").isdecimal() and row["CPU"].isdecimal():
             nodes.setdefault(row["NODE"], []).append(int(row["CPU"]))
     cores = Counter((row.get("SOCKET"), row["CORE"]) for row in rows if row.get("CORE", "-") != "-")
-    sockets = {row["SOCKET"] for row in rows if row.get("SOCKET", "").isdigit()}
+    sockets = {row["SOCKET"] for row in rows if row.get("SOCKET", "").isdecimal()}
     mhz = [number(row.get("MHZ", "")) for row in rows]
     most = [value for row in rows if (value := number(row.get("MAXMHZ", ""))) is not None]
     return {

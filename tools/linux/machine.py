@@ -37,6 +37,7 @@ class Machine(Facts):
     governors: dict[str, int] = {}  # "performance" -> number of cores
     scaling_driver: str | None = None
     mhz_max: float | None = None
+    mhz_min: float | None = None  # the lowest step that the policy may choose
     mhz_now: tuple[float, ...] = ()
     virt: str | None = None  # as systemd-detect-virt says: kvm, vmware, lxc, docker, none
     guest_of: str | None = None  # "proxmox" where that can be told
@@ -87,6 +88,12 @@ class Machine(Facts):
     missing_paths: tuple[str, ...] = ()  # paths that a listing says do not exist
     nvidia_module: str | None = None  # version of the loaded kernel module: "570.133.20"
     nvidia_library: str | None = None  # version of NVML, where it refuses that module
+    nvml_unknown_error: bool | None = (
+        None  # NVML fails so where a container may not open the devices
+    )
+    fabric_manager: str | None = None  # what it says at its end: "no NVSwitch", "other version"
+    thp: str | None = None  # transparent huge pages: "always", "madvise", "never"
+    huge_mib: float | None = None  # memory in huge pages, of either kind
     nvidia_mismatch: bool | None = None  # NVML refuses the module as one of another version
     contradictions: tuple[str, ...] = ()  # texts of two machines: "CPU AMD ... against Intel ..."
 
@@ -102,7 +109,7 @@ class Machine(Facts):
             said = f"CPU {self.cpu_model} against {other.cpu_model}"
             update["contradictions"] = (*both.contradictions, said)
         if both.throttled_delta is None and self.quota_cpus == other.quota_cpus:
-            update |= _between(self, other)
+            update |= between(_counted(self), _counted(other))
         return both.model_copy(update=update)
 
     def _kept(self, other: Machine) -> dict[str, object]:
@@ -118,16 +125,20 @@ class Machine(Facts):
         return self.contradictions[0] if self.contradictions else ""
 
 
-def _between(one: Machine, other: Machine) -> dict[str, object]:
-    """Return throttled periods and seconds between two looks at the counters, in either order."""
-    told = [
-        (look.periods, look.throttled_periods)
-        for look in (one, other)
-        if look.periods is not None and look.throttled_periods is not None
-    ]
-    if len(told) < 2:
+def _counted(look: Machine) -> tuple[int, int] | None:
+    if look.periods is None or look.throttled_periods is None:
+        return None
+    return look.periods, look.throttled_periods
+
+
+def between(one: tuple[int, int] | None, other: tuple[int, int] | None) -> dict[str, object]:
+    """Return throttled periods and seconds between two readings of a group, in either order.
+
+    A reading is (periods, throttled periods); without both there is nothing to tell.
+    """
+    if one is None or other is None:
         return {}
-    periods, throttled = (abs(after - before) for before, after in zip(*told, strict=True))
+    periods, throttled = (abs(after - before) for before, after in zip(one, other, strict=True))
     if not 0 < periods <= _HOUR_OF_PERIODS or throttled > periods:
         return {}  # the same look twice, or of two containers
     return {"throttled_delta": throttled, "window_s": periods * PERIOD_S}

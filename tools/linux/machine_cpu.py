@@ -27,8 +27,11 @@ _UNMANAGED = re.compile(
 )
 _LIMITS = re.compile(
     r"^  (?:hardware limits|Hardwarebegrenzungen|hardwarové meze|limitation matérielle ?|limiti hardware):"
-    r" .{1,24} - ([\d.]+) (MHz|GHz)",
+    r" ([\d.]{1,8}) (MHz|GHz) - ([\d.]+) (MHz|GHz)",
     re.MULTILINE,
+)
+_CURRENT = re.compile(  # cpufreq-info 008; cpupower asks hardware or kernel
+    r"^  current CPU frequency(?: is|:) ([\d.]{1,8}) (MHz|GHz)", re.MULTILINE
 )
 _VMSTAT = re.compile(r"^ +r +b .*\bsi +so .*\bid +wa +st\b.*$", re.MULTILINE)
 
@@ -56,8 +59,14 @@ def read_governors(text: str) -> Told:
     return {
         "governors": dict(found) or None,
         "scaling_driver": driver[1] if driver else "none" if _UNMANAGED.search(text) else None,
-        "mhz_max": float(limits[1]) * (1000 if limits[2] == "GHz" else 1) if limits else None,
+        "mhz_min": _mhz(limits[1], limits[2]) if limits else None,
+        "mhz_max": _mhz(limits[3], limits[4]) if limits else None,
+        "mhz_now": tuple(_mhz(*now) for now in _CURRENT.findall(text)) or None,
     }
+
+
+def _mhz(value: str, unit: str) -> float:
+    return float(value) * (1000 if unit == "GHz" else 1)
 
 
 def read_vmstat(text: str) -> Told:
@@ -69,7 +78,7 @@ def read_vmstat(text: str) -> Told:
     if not {"si", "so", "id", "st"} <= set(names):
         return {}
     rows = [line.split() for line in text[found.end() :].split("\n")]
-    rows = [row for row in rows if len(row) == len(names) and all(word.isdigit() for word in row)]
+    rows = [row for row in rows if len(row) == len(names) and all(word.isdecimal() for word in row)]
     if len(rows) < 2:
         return {}
     last = dict(zip(names, map(int, rows[-1]), strict=True))

@@ -9,6 +9,10 @@ from tools.linux.quantity import number, size_mib
 
 Told = dict[str, Any]
 _MEMINFO = re.compile(r"^(MemTotal|MemAvailable|SwapTotal|SwapFree):\s+(\d+) kB", re.MULTILINE)
+_HUGE = re.compile(r"^(AnonHugePages|HugePages_Total|Hugepagesize):\s+(\d+)", re.MULTILINE)
+_THP = re.compile(
+    r"^(?=.*\bmadvise\b)(?=.*\bnever\b).{0,40}\[(always|madvise|never)\]", re.MULTILINE
+)
 _SOME = re.compile(r"^some avg10=(\d+\.\d+)", re.MULTILINE)
 _SUPPLY = re.compile(r"^\s{0,16}Max Power Capacity: (\d{2,5}) W", re.MULTILINE)
 # procps free: the row names are translated, their place is not
@@ -30,6 +34,16 @@ def read_meminfo(text: str) -> Told:
         facts["mem_available_mib"] = round(kib["MemAvailable"] / 1024, 1)
     if "SwapTotal" in kib and "SwapFree" in kib:
         facts["swap_used_mib"] = round((kib["SwapTotal"] - kib["SwapFree"]) / 1024, 1)
+    return facts
+
+
+def read_huge_pages(text: str) -> Told:
+    """Return the setting of transparent huge pages, and how much memory lies in huge pages."""
+    kept = {name: int(count) for name, count in _HUGE.findall(text)}
+    facts: Told = {"thp": found[1]} if (found := _THP.search(text)) else {}
+    if "AnonHugePages" in kept:
+        fixed = kept.get("HugePages_Total", 0) * kept.get("Hugepagesize", 2048)
+        facts["huge_mib"] = round((kept["AnonHugePages"] + fixed) / 1024, 1)
     return facts
 
 

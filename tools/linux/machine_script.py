@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from tools.linux.machine import Machine
-from tools.linux.machine_memory import read_meminfo, read_pressure, supply_w
+from tools.linux.machine_memory import read_huge_pages, read_meminfo, read_pressure, supply_w
 from tools.linux.machine_virt import Guest
 
 Told = dict[str, Any]
@@ -25,6 +25,7 @@ def read_script(said: Told) -> Machine:
     facts |= {"virt": guest.virt, "guest_of": guest.of, "limits_of": said.get("limits_of")}
     facts |= _processor(_part(said, "processor")) | _limits(said) | _rates(said)
     facts |= read_meminfo(str(said.get("meminfo") or "")) | _rest(said)
+    facts |= read_huge_pages(f"{said.get('meminfo') or ''}\n{said.get('thp') or ''}")
     for name, text in _part(said, "pressure").items():
         facts |= read_pressure(name, str(text or ""))
     return Machine(**facts)
@@ -45,7 +46,7 @@ def _processor(told: Told) -> Told:
         "threads_per_core": cpus // cores if cpus and cores and cpus >= cores else None,
         "governors": told.get("governors") or {},
         "scaling_driver": told.get("driver"),
-        "mhz_max": int(khz) / 1000 if khz.isdigit() else None,
+        "mhz_max": int(khz) / 1000 if khz.isdecimal() else None,
         "mhz_now": tuple(float(mhz) for mhz in told.get("mhz") or ()),
     }
 
@@ -64,7 +65,7 @@ def _limits(said: Told) -> Told:
         if at < len(before) and "throttled_periods" in now:
             then = counters(str(before[at].get("cpu.stat", "")))
             facts["throttled_delta"] = now["throttled_periods"] - then.get("throttled_periods", 0)
-    memory = [int(row["memory.max"]) for row in after if str(row.get("memory.max", "")).isdigit()]
+    memory = [int(row["memory.max"]) for row in after if str(row.get("memory.max", "")).isdecimal()]
     cpus = [str(row["cpuset.cpus.effective"]) for row in after if row.get("cpuset.cpus.effective")]
     return facts | {
         "mem_limit_mib": min(memory) / (1 << 20) if memory else None,
@@ -90,7 +91,7 @@ def quota_cores(text: str) -> float | None:
     words = text.split()
     if (
         len(words) == 2
-        and all(word.isdigit() and len(word) <= _DIGITS for word in words)
+        and all(word.isdecimal() and len(word) <= _DIGITS for word in words)
         and int(words[1])
     ):
         return int(words[0]) / int(words[1])
@@ -155,7 +156,7 @@ def _rest(said: Told) -> Told:
         "md_threads": {
             name: int(told["threads"])
             for name, told in arrays.items()
-            if str(told.get("threads")).isdigit()
+            if str(told.get("threads")).isdecimal()
         },
         "md_levels": {
             name: str(told["level"]) for name, told in arrays.items() if told.get("level")

@@ -11,7 +11,13 @@ from tools.linux.cgroup import read_groups
 from tools.linux.dmi import read_dmi
 from tools.linux.lscpu import read_lscpu
 from tools.linux.machine_cpu import read_cpuinfo, read_governors, read_vmstat
-from tools.linux.machine_memory import read_free, read_meminfo, read_pressure, supply_w
+from tools.linux.machine_memory import (
+    read_free,
+    read_huge_pages,
+    read_meminfo,
+    read_pressure,
+    supply_w,
+)
 from tools.linux.machine_script import counters, quota_cores
 from tools.linux.machine_virt import KINDS, host_of
 from tools.linux.mounts import read_mounts
@@ -52,6 +58,16 @@ _MISSING = re.compile(
 _MODULE = re.compile(r"^NVRM version: NVIDIA UNIX .{0,80}?(\d{3}\.\d+(?:\.\d+)?)", re.MULTILINE)
 _LIBRARY = re.compile(r"^NVML library version: (\d{3}\.\d+(?:\.\d+)?)", re.MULTILINE)
 _MISMATCH = re.compile(r"^.{0,60}\bDriver/library version mismatch\s*$", re.MULTILINE)
+_DENIED = re.compile(r"^Failed to initialize NVML: Unknown Error\s*$", re.MULTILINE)
+_FABRIC = (  # nv-fabricmanager 515 to 580
+    ("no NVSwitch", re.compile(r"nv-fabricmanager\[\d+\]: .{0,200}NV_WARN_NOTHING_TO_DO")),
+    (
+        "other version",
+        re.compile(
+            r"nv-fabricmanager\[\d+\]: .{0,120}version \S{1,24} don't match with driver version"
+        ),
+    ),
+)
 _WORD = re.compile(r"[\w-]{2,40}")
 _COUNT = re.compile(r"\bnproc\b|cpu_count\(|sched_getaffinity\(")
 _UNAME = re.compile(r"^Linux \S+ (\d+\.\d+[\w.+~-]*) #\d+", re.MULTILINE)
@@ -90,7 +106,7 @@ def _count(part: Section) -> Told:
     words = part.body.split()
     return (
         {"cpus": int(words[0])}
-        if _COUNT.search(part.title) and words and words[0].isdigit()
+        if _COUNT.search(part.title) and words and words[0].isdecimal()
         else {}
     )
 
@@ -107,9 +123,9 @@ def _named_file(part: Section) -> Told:
         elif path.endswith("/scaling_driver") and _WORD.fullmatch(body.split("\n")[0]):
             facts["scaling_driver"] = body.split("\n")[0]
         elif path.endswith("/scaling_cur_freq"):  # kHz, one core a line
-            khz = [word for word in body.split() if word.isdigit()]
+            khz = [word for word in body.split() if word.isdecimal()]
             facts["mhz_now"] = (*facts.get("mhz_now", ()), *(int(word) / 1000 for word in khz))
-        elif (array := _THREADS.match(path)) and body.isdigit():
+        elif (array := _THREADS.match(path)) and body.isdecimal():
             facts["md_threads"] = {array[1]: int(body)}
     return facts
 
@@ -154,6 +170,8 @@ def _driver(text: str) -> Told:
         "nvidia_module": module[1] if module else None,
         "nvidia_library": library[1] if library else None,
         "nvidia_mismatch": True if _MISMATCH.search(text) else None,
+        "nvml_unknown_error": True if _DENIED.search(text) else None,
+        "fabric_manager": next((said for said, form in _FABRIC if form.search(text)), None),
     }
 
 
@@ -176,6 +194,6 @@ _OF_SECTIONS: tuple[Callable[[Section], Told], ...] = (
 )
 _OF_TEXTS: tuple[Callable[[str], Told], ...] = (
     read_lscpu, read_cpuinfo, read_governors, read_vmstat, read_mpstat, read_turbostat, read_mounts, read_free,
-    read_meminfo, read_numa, read_dmi, read_unit, read_ulimits, _ports, _affinity, _arrays, _up, _throttling,
-    _command_line, _driver, _words,
+    read_meminfo, read_huge_pages, read_numa, read_dmi, read_unit, read_ulimits, _ports, _affinity, _arrays, _up,
+    _throttling, _command_line, _driver, _words,
 )  # fmt: skip

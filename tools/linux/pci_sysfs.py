@@ -69,10 +69,10 @@ def _fields(name: str, text: str) -> dict[str, Any]:
         gen = link_gen(text)
         return {_SPEEDS[name]: gen} if gen else {}
     if name in _WIDTHS:
-        width = int(text) if text.isdigit() else 0
+        width = int(text) if text.isdecimal() else 0
         return {_WIDTHS[name]: width} if width and width not in _NONE_WIDTHS else {}
     if name == "numa_node":
-        return {"numa_node": int(text)} if text.isdigit() else {}  # -1: the firmware does not say
+        return {"numa_node": int(text)} if text.isdecimal() else {}  # -1: the firmware does not say
     return _errors(name, text) if name in _TOTALS else {}
 
 

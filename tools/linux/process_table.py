@@ -70,17 +70,17 @@ def _process(told: dict[str, str]) -> Process | None:
     if "COMMAND" in told and ("CMD" in told or "ARGS" in told):  # comm and args side by side
         said["name"], said["command"] = told["COMMAND"], told.get("CMD", told.get("ARGS", ""))
     pid = said.get("pid", said.get("tid", ""))
-    if not pid.isdigit() and "tid" in said:
+    if not pid.isdecimal() and "tid" in said:
         pid = said["tid"]
-    if not pid.isdigit() or len(pid) > 8:
+    if not pid.isdecimal() or len(pid) > 8:
         return None
     command = _TREE.sub("", said.get("command", ""))
     fields: dict[str, Any] = {
         "pid": int(pid),
-        "ppid": int(said["ppid"]) if said.get("ppid", "").isdigit() else None,
+        "ppid": int(said["ppid"]) if said.get("ppid", "").isdecimal() else None,
         "cpu_pct": number(said["cpu"]) if "cpu" in said else None,
         "state": said.get("state", "")[:1] or None,
-        "threads": int(said["threads"]) if said.get("threads", "").isdigit() else None,
+        "threads": int(said["threads"]) if said.get("threads", "").isdecimal() else None,
         "wchan": said.get("wchan") if said.get("wchan") != "-" else None,
         "command": command[:_KEPT] or None,
         "name": said.get("name") or _name(command),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 _MIB = {"": 1 / (1 << 20), "K": 1 / 1024, "M": 1.0, "G": 1024.0, "T": 1024.0**2, "P": 1024.0**3}
@@ -9,11 +10,12 @@ _SIZE = re.compile(r"(\d+(?:[.,]\d+)?) ?([KMGTP]?)(?:i?B?|B)$", re.IGNORECASE)
 
 
 def number(text: str) -> float | None:
-    """Return "95.8" or "95,8" as a number; None for anything else."""
+    """Return "95.8" or "95,8" as a number; None for anything else, and for what is not finite."""
     try:
-        return float(text.strip().rstrip("%").replace(",", "."))
+        value = float(text.strip().rstrip("%").replace(",", "."))
     except ValueError:
         return None
+    return value if math.isfinite(value) else None
 
 
 def size_mib(text: str, plain_unit: str = "") -> float | None:

@@ -34,7 +34,7 @@ def read_turbostat(text: str) -> Told:
         words = line.split()
         if "Bzy_MHz" in words and "Busy%" in words:
             columns, clocks = words, []
-        elif columns and words and words[0].isdigit():  # the first row, of dashes, is the average
+        elif columns and words and words[0].isdecimal():  # the first row, of dashes, is the average
             row = dict(zip(columns, words, strict=False))
             busy, clock = number(row.get("Busy%", "")), number(row.get("Bzy_MHz", ""))
             if clock is not None and busy is not None and busy >= _AT_WORK_PCT:

@@ -49,7 +49,7 @@ def _settings(said: dict[str, str]) -> Told:
         if _CPUS.fullmatch(said.get(name, "").strip()):
             facts["cpus_allowed"] = said[name].strip().replace(" ", ",")
     nice = said.get("Nice", "").removeprefix("-")
-    facts["nice"] = int(said["Nice"]) if nice.isdigit() and len(nice) < 3 else None
+    facts["nice"] = int(said["Nice"]) if nice.isdecimal() and len(nice) < 3 else None
     facts["oom_killed"] = True if said.get("Result") == "oom-kill" else None
     limits = {name: said[name] for name in ("LimitNOFILE", "LimitMEMLOCK") if name in said}
     return facts | ({"ulimits": limits} if limits else {})

@@ -74,7 +74,7 @@ def _exported(lines: list[str]) -> tuple[list[GpuSample], str | None]:
             continue
         labels = dict(_LABEL.findall(found[2]))
         gpu, value = labels.get("gpu", ""), float(found[3])
-        if not gpu.isdigit() or labels.get("GPU_I_ID") or value in _BLANKS or value >= _BLANK:
+        if not gpu.isdecimal() or labels.get("GPU_I_ID") or value in _BLANKS or value >= _BLANK:
             continue
         if (gpu, found[1]) in seen:
             told.append({})

@@ -37,6 +37,7 @@ class GpuSample(Facts):
     power_w: float | None = None
     power_limit_w: float | None = None
     power_default_w: float | None = None
+    power_max_w: float | None = None  # the highest limit that could be set
     temp_c: float | None = None
     mem_temp_c: float | None = None
     slowdown_temp_c: float | None = None
@@ -197,7 +198,7 @@ class Gpus(Facts):
 
 def _time(group: Sequence[GpuSample]) -> Callable[[GpuSample], str]:
     """Order by the moments where all are told: files come by their names. Else leave the order."""
-    told = all(one.at and one.at[:1].isdigit() for one in group)
+    told = all(one.at and one.at[:1].isdecimal() for one in group)
     return lambda one: (one.at or "") if told else ""
 
 

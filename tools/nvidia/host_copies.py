@@ -82,7 +82,7 @@ def _cards(gpus: Gpus | None, index: int, bdf: str | None) -> tuple[str, tuple[G
     groups = gpus.by_gpu() if gpus else {}
     for gpu, group in groups.items():
         if bdf and any(one.bdf == bdf for one in group):
-            return (gpu if gpu.isdigit() else str(index)), group
+            return (gpu if gpu.isdecimal() else str(index)), group
     told = any(one.bdf for group in groups.values() for one in group)
     return str(index), () if bdf and told else groups.get(str(index), ())
 

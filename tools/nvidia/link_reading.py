@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from tools.nvidia.gpus import Gpus, GpuSample
+from tools.nvidia.gpus import BUSY_PSTATE, Gpus, GpuSample
+
+AWAKE_PCT = 10  # of utilisation: a server that waits for its slowest link is seldom above 50
 
 
 @dataclass(frozen=True)
 class LinkReading:
-    """The samples of one GPU that tell a generation, and the one card and slot can both do."""
+    """The samples of one GPU that tell a generation, and the one card and slot can both do.
+
+    `beside` are those taken in a state of work in which a sister keeps her link up: a link does not
+    rest there, whatever the utilisation.
+    """
 
     gpu: str
     samples: tuple[GpuSample, ...]
     possible: int | None
+    beside: tuple[GpuSample, ...] = ()
 
     @property
     def busy(self) -> tuple[GpuSample, ...]:
         """Return the samples taken at work, the only ones that prove a link slow."""
-        return tuple(sample for sample in self.samples if sample.busy)
+        return tuple(sample for sample in self.samples if sample.busy or sample in self.beside)
 
     @property
     def low(self) -> tuple[GpuSample, ...]:
@@ -29,12 +36,12 @@ class LinkReading:
     @property
     def low_busy(self) -> tuple[GpuSample, ...]:
         """Return the low samples taken at work."""
-        return tuple(sample for sample in self.low if sample.busy)
+        return tuple(sample for sample in self.low if sample in self.busy)
 
     @property
     def low_at_rest(self) -> tuple[GpuSample, ...]:
         """Return the low samples not known to be taken at work."""
-        return tuple(sample for sample in self.low if not sample.busy)
+        return tuple(sample for sample in self.low if sample not in self.busy)
 
     @property
     def low_share(self) -> float:
@@ -61,4 +68,27 @@ def link_readings(gpus: Gpus, on_bus: Mapping[str, int]) -> tuple[LinkReading, .
         maxima = maxima or [on_bus[one.bdf] for one in told if one.bdf and one.bdf in on_bus]
         if told:
             found.append(LinkReading(gpu, told, min(maxima) if maxima else None))
-    return tuple(found)
+    up = tuple(
+        sample
+        for one in found
+        for sample in one.samples
+        if one.possible and sample.link_gen == one.possible and not sample.busy and awake(sample)
+    )
+    return tuple(replace(one, beside=_beside(one, up)) for one in found)
+
+
+def awake(sample: GpuSample) -> bool:
+    """Say whether a GPU does something, in a P-state of work, though most of the time it waits."""
+    works = sample.pstate is not None and sample.pstate <= BUSY_PSTATE
+    return works and (sample.util_pct or 0.0) >= AWAKE_PCT
+
+
+def _beside(one: LinkReading, up: Sequence[GpuSample]) -> tuple[GpuSample, ...]:
+    """Return the samples that are as awake as those of a sister of the same product, whose link is up."""
+    names = {sister.name for sister in up}
+    states = {sister.pstate for sister in up}
+    return tuple(
+        sample
+        for sample in one.samples
+        if not sample.busy and awake(sample) and sample.pstate in states and sample.name in names
+    )

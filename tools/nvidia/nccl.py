@@ -19,6 +19,9 @@ class NcclLog(Facts):
     errors: tuple[str, ...] = ()
     ranks: int | None = None
     ready: bool | None = None  # "Init COMPLETE" was printed
+    gdr_refused: tuple[str, ...] = ()  # RDMA cards for which NCCL says that it is disabled
+    nvls_channels: int | None = None  # reductions in the switch, from Hopper on
+    without_gdr: tuple[str, ...] = ()  # machines that receive without it, where another one has it
     gdr: bool | None = None  # network paths use GPUDirect RDMA; None: there are no network paths
 
 

@@ -23,6 +23,9 @@ _INTERFACE = re.compile(r"(?:NET/\w+|Bootstrap) ?: Using (?:\[\d+\])?([\w.-]{1,4
 _ENV = re.compile(r"(NCCL_[A-Z0-9_]{1,60}) set by environment to (.{1,200}?)\.?\s*$")
 _PATTERN = re.compile(r"Pattern \d+, crossNic \d+, nChannels (\d+), (?:bw|speed) ([\d.]+)/[\d.]+")
 _CHANNELS = re.compile(r"(\d+) coll channels")
+_NVLS = re.compile(r"\d+ coll channels, (?:\d+ collnet channels, )?(\d+) nvls channels")
+_REFUSED = re.compile(r"GPU Direct RDMA Disabled for HCA \d+ '([\w.-]{1,40})'")
+_RECEIVED = re.compile(r"([\w.-]{1,80}):\d{1,9}:\d{1,9} .{0,120}\[receive\] via NET/IB/(\S{1,60})")
 _RANKS = re.compile(r"\bn[Rr]anks (\d+)")
 _MOST = 20
 _LONGEST = 1000
@@ -54,10 +57,31 @@ def read_nccl_log(text: str) -> NcclLog:
         errors=tuple(errors)[:_MOST],
         ranks=_number(_find(_RANKS, info)),
         ready=True if any("Init COMPLETE" in line for line in info) else None,
+        without_gdr=_without_gdr(text),
         gdr=any("GDRDMA" in line for line in info)
         if any("via NET/" in line for line in info)
         else None,
+        gdr_refused=tuple(
+            dict.fromkeys(found[1] for line in info if (found := _REFUSED.search(line)))
+        )[:_MOST],
+        nvls_channels=_number(_find(_NVLS, info)),
         **found_bandwidth,
+    )
+
+
+def _without_gdr(text: str) -> tuple[str, ...]:
+    """Return the machines that receive past their GPUs' memory while another one does not.
+
+    Sending is no sign: NCCL reads GPU memory by RDMA only from some generations on.
+    """
+    sides: dict[str, bool] = {}
+    for line in text.splitlines():
+        if "[receive] via" in line and (found := _RECEIVED.search(line[:_LONGEST])):
+            sides[found[1]] = sides.get(found[1], False) or "GDRDMA" in found[2]
+    return (
+        tuple(name for name, used in sides.items() if not used)[:_MOST]
+        if any(sides.values())
+        else ()
     )
 
 

@@ -10,6 +10,7 @@ as halves of the same ring; those of alltoall, sendrecv, reduce and broadcast do
 from __future__ import annotations
 
 import re
+from math import isfinite
 from typing import NamedTuple
 
 from tools.nvidia.nccl import AllReduceTest
@@ -25,6 +26,9 @@ _HEAD = re.compile(
 _BEGINS = re.compile(r"# nThread +\d")
 _NAMED = re.compile(r"(?:# Collective test starting: |.*?\b)(\w{3,20})_perf\b")
 _ERROR = re.compile(r".{0,100}: Test (?:NCCL|CUDA) failure \S{1,80} '(.{1,300}?)(?: / *)?'")
+_ENDED = re.compile(
+    r"\b(?:rc|exit(?:ed)?(?: with)?(?: code| status)?)[ =:]{1,2}124\b"
+)  # by timeout(1)
 _AVERAGE = "# Avg bus bandwidth"
 _LONGEST = 400
 _HALF = 4  # time, algbw, busbw, wrong; out of place, then in place
@@ -66,7 +70,7 @@ def read_nccl_test(text: str) -> AllReduceTest:
         time_us={row.size: row.time_us for row in ours},
         gpus=_gpus(lines),
         wrong=_wrong(lines, [row.wrong for row in rows]),
-        finished=ended >= max(begun, 1),
+        finished=ended >= max(begun, 1) and not any(_ENDED.search(line) for line in lines),
         took_s=_took(lines),
         error=error[1] if error else None,
     )
@@ -97,7 +101,9 @@ def _row(line: str, name: str) -> _Row | None:
         time, busbw = float(cells[0]), float(cells[2])
     except ValueError:
         return None
-    wrong = [int(cell) for cell in cells[_HALF - 1 :: _HALF] if cell.isdigit()]
+    if not (isfinite(time) and isfinite(busbw)):
+        return None
+    wrong = [int(cell) for cell in cells[_HALF - 1 :: _HALF] if cell.isdecimal()]
     size, count, kind, redop = int(found[1]), int(found[2]), found[3], found[4]
     name = name or _shown(size, count * _width(kind), redop, root)
     return _Row(name, size, time, busbw, sum(wrong) if wrong else None)

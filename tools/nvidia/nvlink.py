@@ -17,7 +17,7 @@ from tools.nvidia.topology import Nvlink, Nvlinks
 _GPU = re.compile(r"GPU (\d+): (\S.{0,100}?) \(UUID:")
 _CHECKED = re.compile(r"GPU (\d+) has nvlinks inactive")
 _LINK = re.compile(r"\bLink (\d{1,2}): +(.{1,60})$")
-_RATE = re.compile(r"([\d.,]+) GB/s")
+_RATE = re.compile(r"(\d{1,9}(?:[.,]\d+)?) GB/s")
 _ERRORS = re.compile(r"(Replay|Recovery|CRC|CRC Flit|CRC Data) Errors: (\d{1,18})")
 # NVLink 5 counts these instead (B200, driver 570 on); symbols and FEC are corrected, so no error.
 _ERRORS_5 = re.compile(

@@ -65,6 +65,7 @@ _READ: dict[str, tuple[Callable[[str], Any], str]] = {
         number,
         "power_readings/default_power_limit gpu_power_readings/default_power_limit",
     ),
+    "power_max_w": (number, "power_readings/max_power_limit gpu_power_readings/max_power_limit"),
     "temp_c": (number, "temperature/gpu_current_temp temperature/gpu_temp"),
     "mem_temp_c": (number, "temperature/memory_current_temp temperature/memory_temp"),
     "slowdown_temp_c": (

@@ -61,6 +61,7 @@ _FIELDS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "power.limit": ("power_limit_w", number),
     "enforced.power.limit": ("power_limit_w", number),
     "power.default_limit": ("power_default_w", number),
+    "power.max_limit": ("power_max_w", number),
     "temperature.gpu": ("temp_c", number),
     "temperature.memory": ("mem_temp_c", number),
     "fan.speed": ("fan_pct", number),

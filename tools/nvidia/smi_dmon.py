@@ -68,7 +68,7 @@ def _process(columns: Sequence[str], line: str) -> dict[tuple[int | None, int], 
     """Return the process of a row of pmon, keyed so that a later row replaces an earlier one."""
     row = dict(zip(columns, line.split(), strict=False))
     gpu, pid = row.get("gpu", ""), row.get(_PID, "")
-    if not (gpu.isdigit() and pid.isdigit()):
+    if not (gpu.isdecimal() and pid.isdecimal()):
         return {}
     name, used = process_name(row.get("command", "")), number(row.get("fb", ""))
     return {(int(gpu), int(pid)): GpuProcess(gpu=int(gpu), pid=int(pid), name=name, used_mib=used)}
@@ -83,7 +83,7 @@ def _columns(line: str) -> list[str]:
 
 
 def _sample(columns: Sequence[str], cells: Sequence[str]) -> GpuSample | None:
-    if len(cells) != len(columns) or not (cells[0] == "-" or cells[0][0].isdigit()):
+    if len(cells) != len(columns) or not (cells[0] == "-" or cells[0][0].isdecimal()):
         return None
     row = dict(zip(columns, cells, strict=True))
     told: dict[str, Any] = {}
@@ -95,7 +95,7 @@ def _sample(columns: Sequence[str], cells: Sequence[str]) -> GpuSample | None:
         return None
     index = row.get("gpu", "")
     return GpuSample(
-        index=int(index) if index.isdigit() else None, at=_at(row), reasons=_reasons(row), **told
+        index=int(index) if index.isdecimal() else None, at=_at(row), reasons=_reasons(row), **told
     )
 
 

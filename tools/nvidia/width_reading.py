@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from tools.knowledge.gpus import gpu_named
 from tools.nvidia.gpus import Gpus
+from tools.nvidia.link_reading import awake
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ def width_readings(gpus: Gpus) -> list[WidthReading]:
                 name=last.name,
                 width=last.link_width or 0,
                 best=best,
-                busy=bool(last.busy),
+                busy=bool(last.busy) or awake(last),
                 mixed=len({(one.link_gen_max, one.link_width_max) for one in told}) > 1,
                 gen=last.link_gen,
             )

@@ -1,8 +1,4 @@
-"""What of a checkpoint costs time: weights by part, KV cache, recurrent state, counts of kernels.
-
-Formulas from config.json to sizes (h hidden, I intermediate, q and kv heads of
-size d), checked against the config.json of Qwen3.6-27B. Weights only; norms and biases are noise.
-"""
+"""What of a checkpoint costs time: weights by part, KV cache, recurrent state, counts of kernels."""
 
 from __future__ import annotations
 
@@ -10,35 +6,42 @@ from dataclasses import dataclass
 
 from tools.engine import ModelConfig
 from tools.errors import Undecided
+from tools.physics import sizes
+from tools.physics.precision import expert_bytes, weight_bytes
 
-# Bytes of one weight as it is read; scales of groups of 128 or 16 included.
-WEIGHT_BYTES = {
-    **dict.fromkeys(("bfloat16", "float16", "bf16", "fp16", "half"), 2.0),
-    **dict.fromkeys(
-        ("fp8", "w8a8_fp8", "modelopt_fp8", "modelopt", "fbgemm_fp8", "w8a8_int8"), 1.0
-    ),
-    **dict.fromkeys(("awq", "awq_marlin", "marlin", "mxfp4"), 0.53),
-    **dict.fromkeys(("modelopt_fp4", "nvfp4"), 0.5625),
-    "float32": 4.0,
-}
 STATE_BYTES = 4.0  # SGLang: configs/mamba_utils.py of 0.5.11, unless the config says otherwise
-_NAMED_BY_SIZE = (2.0, 1.0, 0.53)  # what a checkpoint of unnamed precision can be
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Sizes of one checkpoint. Parameters in 1e9; `_b` for billions."""
+    """Sizes of one checkpoint. Parameters in 1e9; `_b` for billions.
+
+    `params_b` is what one token reads: layers only, without embedding and lm_head. Of a mixture
+    of experts `routed_b` of it are the experts that the router chose, out of `routed_total_b`.
+    """
 
     layers: int
     hidden: int
-    params_b: float  # read per token: layers only, without embedding and lm_head
+    params_b: float
     head_b: float  # lm_head
     weight_bytes: float = 2.0
     head_bytes: float = 2.0
-    kv_bytes_per_token: float = 0.0  # all layers, at 16 bit
+    kv_bytes_per_token: float = 0.0  # layers that see every token, at 16 bit
+    kv_ways: int = 0  # GPUs over which the cache can be split (KV heads; 1 for MLA); 0: any number
+    sliding_kv_bytes_per_token: float = 0.0  # layers that see a window alone
+    window: int = 0  # tokens of that window
     state_gb: float = 0.0  # recurrent state of one sequence, read and written for every token
-    kernels_per_layer: int = 12  # dense 12, hybrid linear attention 16, mixture of experts 20
+    kernels_per_layer: float = 12  # on average; tools/physics/sizes.py says what adds to it
     total_params_b: float = 0.0  # mixture of experts: with all experts
+    routed_b: float = 0.0
+    routed_total_b: float = 0.0
+    expert_bytes: float = (
+        0.0  # of a routed weight, where it differs from the others; 0: it does not
+    )
+    experts: int = 0
+    experts_per_token: int = 0
+    attention_b: float = 0.0  # of params_b: what DP attention replicates
+    attention_width: float = 0.0  # heads x size of a head, summed over the full layers
     draft_b: float = 0.0  # the draft (MTP) layer
     draft_bytes: float = 2.0
     draft_replicated_b: float = 0.0  # of it, held whole by every GPU
@@ -47,6 +50,19 @@ class Checkpoint:
     def vocabulary(self) -> float:
         """Return the width of the logits."""
         return self.head_b * 1e9 / self.hidden
+
+    @property
+    def sparse(self) -> bool:
+        """Say whether one token reads a part of the weights only."""
+        return self.total_params_b > 0
+
+    @property
+    def weights_gb(self) -> float:
+        """Return what the weights take on all GPUs together, in GB of 1e9 bytes."""
+        routed = self.routed_total_b
+        dense = (self.total_params_b or self.params_b) - routed
+        layers = dense * self.weight_bytes + routed * (self.expert_bytes or self.weight_bytes)
+        return layers + 2 * self.head_b * self.head_bytes + self.draft_b * self.draft_bytes
 
     @staticmethod
     def of(
@@ -65,89 +81,38 @@ class Checkpoint:
         layers, hidden, vocabulary = config.layers, config.hidden, config.vocabulary
         if not (layers and hidden and vocabulary):
             raise Undecided("the model's config tells neither layers, hidden size nor vocabulary")
-        attention = _attention_b(config, hidden)
-        mlp, mlp_all = _mlp_b(config, hidden)
-        linear = config.linear_layers or 0
-        full = layers - linear
-        active = full * attention + linear * _linear_b(config, hidden) + layers * mlp
-        everything = active + layers * (mlp_all - mlp)
+        kinds = sizes.kinds(config, layers)
+        feed = sizes.feed_forward(config, hidden, layers)
+        attention = kinds.attention * sizes.attention_b(config, hidden)
+        linear = kinds.linear * sizes.linear_b(config, hidden)
+        active = attention + linear + feed.active_b
+        total = active - feed.routed_b + feed.routed_total_b
         head = hidden * vocabulary / 1e9
-        weight_bytes = _weight_bytes(
-            config, quantization, weights_gb, everything + head * (1 if config.tied_head else 2)
+        each = weight_bytes(
+            config, quantization, weights_gb, total + head * (1 if config.tied_head else 2)
         )
+        experts = expert_bytes(config, quantization, each)
+        drafts = bool(config.draft_layers)
         return Checkpoint(
             layers=layers,
             hidden=hidden,
             params_b=active,
             head_b=head,
-            weight_bytes=weight_bytes,
-            kv_bytes_per_token=full * _kv_elements(config) * 2,
-            state_gb=_state_elements(config, linear) * state_bytes / 1e9,
-            kernels_per_layer=20 if config.experts else 16 if linear else 12,
-            total_params_b=everything if config.experts else 0.0,
-            draft_b=attention + mlp if config.draft_layers else 0.0,
-            draft_replicated_b=2 * hidden * hidden / 1e9 if config.draft_layers else 0.0,
+            weight_bytes=2.0 if experts else each,
+            kv_bytes_per_token=kinds.full * sizes.kv_elements(config) * 2,
+            kv_ways=1 if config.mla else config.kv_heads or 0,
+            sliding_kv_bytes_per_token=kinds.sliding * sizes.kv_elements(config) * 2,
+            window=config.sliding_window or 0,
+            state_gb=kinds.linear * sizes.state_elements(config) * state_bytes / 1e9,
+            kernels_per_layer=sizes.kernels(config, kinds, layers),
+            total_params_b=total if config.experts else 0.0,
+            routed_b=feed.routed_b,
+            routed_total_b=feed.routed_total_b,
+            expert_bytes=experts,
+            experts=config.experts or 0,
+            experts_per_token=config.experts_per_token or 0,
+            attention_b=attention + linear,
+            attention_width=kinds.full * sizes.width(config),
+            draft_b=sizes.attention_b(config, hidden) + feed.layer_b if drafts else 0.0,
+            draft_replicated_b=2 * hidden * hidden / 1e9 if drafts else 0.0,
         )
-
-
-def _attention_b(config: ModelConfig, h: int) -> float:
-    q = config.heads
-    if not q:
-        raise Undecided("the model's config does not tell its attention heads")
-    if config.mla:  # DeepSeek-V3 shapes: q and kv low-rank 1536 and 512, heads of 128 + 64
-        return (h * 1536 + 1536 * q * 192 + h * 576 + 512 * q * 256 + q * 128 * h) / 1e9
-    d, kv = config.head_dim or h // q, config.kv_heads or q
-    gate = 2 if config.output_gate else 1
-    return (gate * h * q * d + 2 * h * kv * d + q * d * h) / 1e9
-
-
-def _linear_b(config: ModelConfig, h: int) -> float:
-    nk, nv = config.linear_key_heads, config.linear_value_heads
-    kd, vd = config.linear_key_dim, config.linear_value_dim
-    if not config.linear_layers:
-        return 0.0
-    if not (nk and nv and kd and vd):
-        raise Undecided("the model has linear attention whose heads its config does not tell")
-    return (h * (2 * nk * kd + 2 * nv * vd) + 2 * h * nv + nv * vd * h) / 1e9
-
-
-def _mlp_b(config: ModelConfig, h: int) -> tuple[float, float]:
-    """Return the feed-forward part of a layer: what one token reads, and all there is."""
-    if not config.experts:
-        if not config.intermediate:
-            raise Undecided("the model's config does not tell its feed-forward size")
-        size = 3 * h * config.intermediate / 1e9
-        return size, size
-    if not (config.moe_intermediate and config.experts_per_token):
-        raise Undecided("the model has experts whose size its config does not tell")
-    one = 3 * h * config.moe_intermediate / 1e9
-    shared = 3 * h * (config.shared_expert_intermediate or 0) / 1e9
-    return config.experts_per_token * one + shared, config.experts * one + shared
-
-
-def _kv_elements(config: ModelConfig) -> float:
-    if config.mla:
-        return 576
-    d = config.head_dim or (config.hidden or 0) // (config.heads or 1)
-    return 2 * (config.kv_heads or config.heads or 0) * d
-
-
-def _state_elements(config: ModelConfig, linear: int) -> int:
-    heads = config.linear_value_heads or 0
-    return linear * heads * (config.linear_key_dim or 0) * (config.linear_value_dim or 0)
-
-
-def _weight_bytes(
-    config: ModelConfig, told: str | None, weights_gb: float | None, params_b: float
-) -> float:
-    named = told or config.quantization
-    if named is None:
-        named = config.dtype or "bfloat16"
-    if named in WEIGHT_BYTES:
-        return WEIGHT_BYTES[named]
-    if weights_gb:
-        each = weights_gb * 1.0737 / params_b  # the log prints GiB and calls them GB
-        fits = min(_NAMED_BY_SIZE, key=lambda size: abs(size / each - 1))
-        if abs(fits / each - 1) < 0.4:
-            return fits
-    raise Undecided(f"how many bytes a weight takes under {named!r} is not known")

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from tools.knowledge.gpus import Gpu
 from tools.physics.checkpoint import Checkpoint
 from tools.physics.link import ALONE, Link
+from tools.physics.precision import unpacking
 
 # CPU time for which the GPU waits in one step, ms. Anchors: gpt-fast; SGLang 0.5.8 on one GPU;
 # joorklee/p2p-bench for v2; SGLang PR 11398 (EAGLE 8B on H100, v1 -> v2: 12.1 -> 11.0 ms);
@@ -40,12 +41,37 @@ class Deployment:
     power: float = 1.0  # enforced limit / default limit
     bandwidth: float = 1.0  # memory clock, ECC, a neighbour on the card
     kv_scale: float = 1.0  # fp8 KV cache: .5
-    weight_only: float = 1.0  # extra time of weight-only kernels
+    weight_only: float | None = None  # time over bytes of packed weights; None: by format and card
+    attention_dp: int = 1  # groups of GPUs that each hold whole sequences (DP attention)
+    ep: int = 1  # groups of GPUs that each hold whole experts
+    all_to_all: bool = False  # experts are sent their own tokens (DeepEP), not everything to all
 
     @property
     def tokens(self) -> int:
         """Return the tokens of the target's forward."""
         return self.batch * (self.verify_tokens or self.draft_forwards + 1)
+
+    @property
+    def attention_tp(self) -> int:
+        """Return over how many GPUs one attention head's sequence is split."""
+        return max(1, self.tp // self.attention_dp)
+
+    @property
+    def rank_batch(self) -> float:
+        """Return the sequences that one GPU attends to."""
+        return self.batch / self.attention_dp
+
+    @property
+    def rank_tokens(self) -> float:
+        """Return the tokens for which one GPU computes attention."""
+        return self.tokens / self.attention_dp
+
+    @property
+    def unpacking(self) -> float:
+        """Return the time of reading weights over the time that their bytes take."""
+        if self.weight_only is not None:
+            return self.weight_only
+        return unpacking(self.checkpoint.weight_bytes, self.gpu)
 
     def over(self, link: Link) -> Deployment:
         """Return the same deployment on another link."""

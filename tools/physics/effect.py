@@ -15,9 +15,11 @@ from tools.physics.deployment import Deployment
 from tools.physics.interval import Interval
 from tools.physics.link import Link
 from tools.physics.prefill import CHUNK, RATE_ERROR, prefill_rate
-from tools.physics.step import LINK_DOWN, LINK_UP, decode_step
+from tools.physics.spread import LINK_DOWN, LINK_UP
+from tools.physics.step import decode_step
 
 _FAR_DOWN, _FAR_UP = 0.4, 0.75  # of a predicted difference, on cards that no pair measured
+_PART = 0.35  # of a difference of memory or host: one part of a step, not the sum that was fitted
 _BULK = 0.07  # large copies are known better: 86 to 89 % of raw, published
 
 
@@ -48,8 +50,15 @@ def effect(
 ) -> Cost:
     """Return what the state `now` costs against the state `normal`."""
     fast, slow = decode_step(normal), decode_step(now)
-    added = difference_ms(now, slow.ms.mid - fast.ms.mid)
-    base = (step_ms or slow.ms.mid) - added.mid
+    predicted = slow.ms.mid - fast.ms.mid
+    if normal.link == now.link:
+        added = Interval.around(predicted, down=_PART, up=_PART)
+    else:
+        added = difference_ms(now, predicted)
+    took = (
+        max(step_ms, slow.ms.lo) if step_ms else slow.ms.mid
+    )  # a step without the fault tells less
+    base = max(took - added.mid, 0.05 * took)
     share = normal.batch * normal.accept_len / (now.batch * now.accept_len)
     losses = [(base / (base + ms) / share - 1) * 100 for ms in (added.hi, added.mid, added.lo)]
     return Cost(

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from tools.errors import Undecided
+from tools.physics.as_measured import as_measured
 from tools.physics.deployment import Deployment
 from tools.physics.effect import Cost, link_effect
+from tools.physics.gains import Gain, gains
 from tools.physics.interval import Interval
-from tools.physics.measured import Measured, cold_prefill_tok_s
-from tools.physics.prefill import CHUNK, prefill_rate
+from tools.physics.prefill import CHUNK, RATE_ERROR, Prefill, prefill_rate
 from tools.physics.seen import Get, Seen
-from tools.physics.step import Step, decode_step, sigma_of
+from tools.physics.spread import half_width
+from tools.physics.step import Step, decode_step
+from tools.physics.under_load import measured, prefill_tok_s
+from tools.physics.whatif import Today
 
-_TOO_FAST = 3.0  # sigmas below the prediction: then the prediction is of something else
+_TOO_FAST = 3.0  # half-widths below the prediction: then the prediction is of something else
+MEMORY_TERMS = ("weights", "KV cache and state")  # of a waterfall: reading memory
 _NO_COST = Interval.exactly(0.0)
 
 
@@ -39,6 +44,8 @@ class Headroom:
     link_cost: Cost | None = None
     prefill_tok_s: float | None = None  # measured on cold prompts
     prefill_ceiling: Interval | None = None
+    prefill_terms: tuple[tuple[str, Interval], ...] = ()  # of a chunk; they add up to the measured
+    gains: tuple[Gain, ...] = ()  # what a change would give, the largest first
     claimed_tok_s: float | None = None
     accept_len_needed: float | None = None  # for the claimed rate at the ceiling
     accept_len_max: int | None = None
@@ -62,6 +69,8 @@ class Headroom:
             "accept_len_needed": self.accept_len_needed and round(self.accept_len_needed, 2),
             "prefill_tok_s": self.prefill_tok_s and round(self.prefill_tok_s),
             "prefill_ceiling_tok_s": self.prefill_ceiling and self.prefill_ceiling.rounded(0),
+            "prefill_terms": [{"name": n, "ms": ms.rounded(1)} for n, ms in self.prefill_terms],
+            "gains": [one.as_json() for one in self.gains],
             "source": self.source,
         }
 
@@ -115,22 +124,21 @@ def headroom(get: Get, claimed_tok_s: float | None = None) -> Headroom | None:
 
 def work_out(seen: Seen, claimed_tok_s: float | None = None) -> Headroom:
     """Work out the headroom of decode; raise Undecided with what is not known."""
-    if seen.log is None:
-        raise Undecided("no serve log was read")
-    measured = Measured.of(seen.log)
-    now = as_measured(seen.deployment(), measured)
+    found = measured(seen.log, seen.burst)
+    now = as_measured(seen.deployment(), found)
     good = now.over(seen.link(repaired=True)) if now.tp > 1 else now
-    emitted = measured.running * now.accept_len
-    step_ms = emitted / measured.tok_s * 1e3
+    emitted = found.running * now.accept_len
+    step_ms = emitted / found.tok_s * 1e3
     step, ceiling = decode_step(now), decode_step(good)
-    sigma = sigma_of(good, ceiling.ms.mid)
-    if step_ms < ceiling.ms.mid * (1 - _TOO_FAST * sigma):
+    width = half_width(good, ceiling.ms.mid)
+    if step_ms < ceiling.ms.mid * (1 - _TOO_FAST * width):
         raise Undecided("it is faster than the step model says this model can be on these GPUs")
+    cold, best = prefill_tok_s(seen.log, seen.burst), _prefill(seen, good)
     cost = _link_cost(seen, now, good, step_ms)
     slow_ms = cost.decode_ms if cost else _NO_COST
     return Headroom(
-        measured_tok_s=measured.tok_s,
-        running=measured.running,
+        measured_tok_s=found.tok_s,
+        running=found.running,
         accept_len=now.accept_len,
         step_ms=step_ms,
         ceiling_tok_s=ceiling.tok_s,
@@ -138,25 +146,14 @@ def work_out(seen: Seen, claimed_tok_s: float | None = None) -> Headroom:
         expected_tok_s=Interval(*(emitted / (step_ms - ms) * 1e3 for ms in slow_ms)),
         terms=_waterfall(ceiling, slow_ms, f"{now.link.name} instead of {good.link.name}", step_ms),
         link_cost=cost,
-        prefill_tok_s=cold_prefill_tok_s(seen.log),
-        prefill_ceiling=_prefill(seen, good),
+        prefill_tok_s=cold,
+        prefill_ceiling=best.tok_s if best else None,
+        prefill_terms=_chunk(seen, now, best, cold) if best and cold else (),
+        gains=gains(Today.of(seen), seen),
         claimed_tok_s=claimed_tok_s,
-        accept_len_needed=_needed(claimed_tok_s, ceiling, measured.running),
+        accept_len_needed=_needed(claimed_tok_s, ceiling, found.running),
         accept_len_max=now.draft_forwards + 1 if now.draft_forwards else None,
-        source=f"step model, ±{sigma * 100:.0f} %: a step reads {step.read_gb:.1f} GB per GPU",
-    )
-
-
-def as_measured(d: Deployment, measured: Measured) -> Deployment:
-    """Return a deployment at the batch, context and acceptance that a log shows."""
-    if d.draft_forwards and not measured.accept_len:
-        raise Undecided("speculation runs, and no line tells the accept length")
-    return replace(
-        d,
-        batch=measured.running,
-        context=measured.context or d.context,
-        accept_len=(measured.accept_len or 1.0) if d.draft_forwards else 1.0,
-        graph=d.graph and measured.graph,
+        source=f"step model, ±{width * 100:.0f} %: a step reads {step.read_gb:.1f} GB per GPU",
     )
 
 
@@ -169,23 +166,32 @@ def _link_cost(seen: Seen, now: Deployment, good: Deployment, step_ms: float) ->
 def _waterfall(
     ceiling: Step, slow_ms: Interval, slow: str, step_ms: float
 ) -> tuple[tuple[str, Interval], ...]:
-    known = [
-        ("weights and state", ceiling.memory),
-        ("kernels", ceiling.kernels),
-        ("links", ceiling.links),
-        (slow, slow_ms),
-        ("host", ceiling.host),
-    ]
-    known = [(name, ms) for name, ms in known if ms.mid]
+    known = list(ceiling.terms)
+    if slow_ms.mid:
+        known.insert(-1, (slow, slow_ms))  # beside the links, before the host
     rest = [step_ms - sum(ms[end] for _, ms in known) for end in (2, 1, 0)]
     return (*known, ("unexplained", Interval(*rest)))
 
 
-def _prefill(seen: Seen, good: Deployment) -> Interval | None:
+def _prefill(seen: Seen, d: Deployment) -> Prefill | None:
     try:
-        return prefill_rate(good, seen.chunk or CHUNK).tok_s
+        return prefill_rate(d, seen.chunk or CHUNK)
     except Undecided:
         return None
+
+
+def _chunk(
+    seen: Seen, now: Deployment, best: Prefill, cold_tok_s: float
+) -> tuple[tuple[str, Interval], ...]:
+    """Return where the time of a measured chunk goes: arithmetic, links, a slow link, the rest."""
+    whole = best.chunk / cold_tok_s * 1e3
+    known = list(best.terms)
+    today = _prefill(seen, now)
+    if today and (more := today.links_ms - best.links_ms):
+        slow = Interval.around(more, down=RATE_ERROR, up=RATE_ERROR)
+        known.append((f"{now.link.name} instead of the healthy link", slow))
+    rest = [whole - sum(ms[end] for _, ms in known) for end in (2, 1, 0)]
+    return (*known, ("unexplained", Interval(*rest)))
 
 
 def _needed(claimed_tok_s: float | None, ceiling: Step, running: int) -> float | None:

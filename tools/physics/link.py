@@ -27,6 +27,12 @@ class Link:
     custom: bool = True  # the engine's own all-reduce is in use
     name: str = ""
 
+    @property
+    def pcie_form(self) -> tuple[int, int] | None:
+        """Return generation and width, or None where it is no PCIe link."""
+        gen, found, width = self.name.removeprefix("PCIe Gen").partition(" x")
+        return (int(gen), int(width)) if found else None
+
     @staticmethod
     def pcie(gen: int, width: int = 16, *, p2p: bool = True, custom: bool = True) -> Link:
         """Return a PCIe link; the custom all-reduce needs peer access."""
@@ -61,6 +67,18 @@ def allreduce_us(size: float, gpus: int, link: Link) -> float:
 def gather_us(size: float, gpus: int, link: Link) -> float:
     """Return the time to gather logits of `size` bytes, in microseconds; NCCL does it always."""
     return 0.0 if gpus == 1 else allreduce_us(size / 2, gpus, replace(link, custom=False))
+
+
+def alltoall_us(size: float, gpus: int, link: Link) -> float:
+    """Return the time to send each GPU its part of `size` bytes, in microseconds.
+
+    Half an all-reduce's wire and its latency: it has one phase, not two. No calibration row.
+    """
+    if gpus == 1:
+        return 0.0
+    latency = 8.0 if link.nvlink else 16.0 if link.p2p else 26.0
+    reached = 0.6 if link.p2p else 0.35
+    return latency + (gpus - 1) / gpus * size / (link.raw_gb_s * reached * 1e3)
 
 
 def _custom_us(size: float, gpus: int, link: Link) -> float:

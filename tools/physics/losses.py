@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from tools.errors import Undecided
+from tools.physics.as_measured import as_measured
 from tools.physics.effect import Cost, link_effect
-from tools.physics.headroom import as_measured
-from tools.physics.measured import Measured
 from tools.physics.prefill import CHUNK
 from tools.physics.seen import Seen
+from tools.physics.under_load import measured
 
 
 def link_loss(seen: Seen) -> Cost | None:
@@ -25,10 +25,9 @@ def link_loss(seen: Seen) -> Cost | None:
         return None
     step_ms = None
     try:
-        if seen.log is not None:
-            measured = Measured.of(seen.log)
-            now = as_measured(now, measured)
-            step_ms = now.batch * now.accept_len / measured.tok_s * 1e3
+        found = measured(seen.log, seen.burst)
+        now = as_measured(now, found)
+        step_ms = now.batch * now.accept_len / found.tok_s * 1e3
     except Undecided:
         step_ms = None
     return link_effect(now, good, now.link, step_ms=step_ms, chunk=seen.chunk or CHUNK)

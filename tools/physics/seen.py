@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol, TypeVar
 
-from tools.engine import Arguments, Launch, ModelConfig, ServerInfo, ServerLog
+from tools.engine import Arguments, Burst, Launch, ModelConfig, ServerInfo, ServerLog
 from tools.errors import Undecided
 from tools.knowledge.gpus import Gpu, gpu_named
 from tools.nvidia.gpus import Gpus
 from tools.nvidia.topology import Topology
-from tools.physics.checkpoint import STATE_BYTES, WEIGHT_BYTES, Checkpoint
+from tools.physics.checkpoint import STATE_BYTES, Checkpoint
 from tools.physics.deployment import HOST_MS, Deployment
 from tools.physics.link import ALONE, Link
+from tools.physics.precision import WEIGHT_BYTES
 from tools.physics.prefill import MIN_CHUNK
 from tools.probe import Facts
 
@@ -43,6 +44,7 @@ class Seen:
     info: ServerInfo | None = None
     log: ServerLog | None = None
     topology: Topology | None = None
+    burst: Burst | None = None
 
     @classmethod
     def of(cls, get: Get) -> Seen:
@@ -54,6 +56,7 @@ class Seen:
             info=get(ServerInfo),
             log=get(ServerLog),
             topology=get(Topology),
+            burst=get(Burst),
         )
 
     @cached_property
@@ -77,7 +80,6 @@ class Seen:
         drafts, verify = self._speculation()
         if drafts and not checkpoint.draft_b:
             raise Undecided("the size of the draft model is not known")
-        slim = checkpoint.weight_bytes < 2
         return Deployment(
             checkpoint=checkpoint,
             gpu=gpu,
@@ -89,7 +91,6 @@ class Seen:
             graph=not self.arguments.on("disable_cuda_graph"),
             host_ms=self._host_ms(speculative=bool(drafts)),
             kv_scale=0.5 if self.arguments.text("kv_cache_dtype").startswith("fp8") else 1.0,
-            weight_only=1.05 if slim and gpu.fp8_tflops is None else 1.0,
         )
 
     def link(self, *, repaired: bool = False) -> Link:

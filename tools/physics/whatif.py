@@ -10,15 +10,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from tools.errors import Undecided
+from tools.physics.as_measured import as_measured
 from tools.physics.deployment import Deployment
 from tools.physics.effect import difference_ms, effect
-from tools.physics.headroom import as_measured
 from tools.physics.interval import Interval
 from tools.physics.link import ALONE, Link
-from tools.physics.measured import Measured, cold_prefill_tok_s
+from tools.physics.measured import Measured
 from tools.physics.prefill import CHUNK, prefill_rate
 from tools.physics.seen import Seen
-from tools.physics.step import Step, decode_step, sigma_of
+from tools.physics.spread import half_width
+from tools.physics.step import Step, decode_step
+from tools.physics.under_load import measured, prefill_tok_s
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ class Today:
         measured = _measured(seen)
         if measured is not None:
             now = as_measured(now, measured)
-        rate = cold_prefill_tok_s(seen.log) if seen.log else None
+        rate = prefill_tok_s(seen.log, seen.burst)
         emitted = now.batch * now.accept_len
         return cls(
             deployment=now,
@@ -104,8 +106,8 @@ def _added_ms(now: Deployment, changed: Deployment) -> Interval:
     before, after = decode_step(now), decode_step(changed)
     links = difference_ms(now, after.links.mid - before.links.mid)
     rest = _without_links(after) - _without_links(before)
-    sigma = sigma_of(now, before.ms.mid)
-    return links.plus(Interval.around(rest, down=sigma, up=sigma))
+    width = half_width(now, before.ms.mid)
+    return links.plus(Interval.around(rest, down=width, up=width))
 
 
 def _without_links(step: Step) -> float:
@@ -121,10 +123,8 @@ def _prefill_tok_s(today: Today, changed: Deployment, percent: Interval | None) 
 
 
 def _measured(seen: Seen) -> Measured | None:
-    if seen.log is None:
-        return None
     try:
-        return Measured.of(seen.log)
+        return measured(seen.log, seen.burst)
     except Undecided:
         return None
 

@@ -7,6 +7,7 @@ from typing import Any
 from tools.probe import Probe
 from tools.probes.all_reduce import ReadAllReduceTest
 from tools.probes.benchmark import ReadBenchmark
+from tools.probes.burst import ReadBurst
 from tools.probes.environment import ReadEnvironment
 from tools.probes.gpu_samples import SampleGpus
 from tools.probes.gpus import ReadGpus
@@ -48,6 +49,7 @@ PROBES: dict[str, type[Probe[Any]]] = {
     "ReadNcclLog": ReadNcclLog,
     "ReadAllReduceTest": ReadAllReduceTest,
     "ReadBenchmark": ReadBenchmark,
+    "ReadBurst": ReadBurst,
     "ReadRequests": ReadRequests,
     "ReadStorage": ReadStorage,
     "ReadTrials": ReadTrials,

@@ -26,10 +26,9 @@ class SampleGpus(Probe[Gpus]):
 
     def command(self) -> Command:
         """Ask NVML in a loop where pynvml is found, else let nvidia-smi loop, with a time limit."""
-        before = ("find_server", "find_pynvml", "run_smi", "nvml")
         arguments = (str(self.seconds), f"{self.hz:g}")
         limit_s = 2 * self.seconds + 15.0
-        return script("nvml_sample", *arguments, after=before, limit_s=limit_s, max_bytes=4 << 20)
+        return script("nvml_sample", *arguments, limit_s=limit_s, max_bytes=4 << 20)
 
     def recognises(self, text: str, /) -> bool:
         """Know the answer of our own sampler; rows of nvidia-smi are those of ReadGpus."""

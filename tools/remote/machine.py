@@ -15,7 +15,9 @@ WINDOW_S = 1.0
 PARAMS = ("DynamicPowerManagement", "RegistryDwords", "RegistryDwordsPerDevice", "EnableStreamMemOPs",
           "EnablePCIeGen3", "EnableGpuFirmware", "EnableResizableBar", "UsePageAttributeTable",
           "PreserveVideoMemoryAllocations")  # fmt: skip
-MEMORY = ("MemTotal", "MemAvailable", "SwapTotal", "SwapFree", "HugePages_Total")
+MEMORY = (
+    "MemTotal", "MemAvailable", "SwapTotal", "SwapFree", "AnonHugePages", "HugePages_Total", "Hugepagesize",
+)  # fmt: skip
 
 
 def text(path, limit=65536):
@@ -195,6 +197,7 @@ def main():
         "loadavg": text("/proc/loadavg"),
         "uptime": text("/proc/uptime"),
         "meminfo": "\n".join(line for line in lines if line.split(":")[0] in MEMORY),
+        "thp": text("/sys/kernel/mm/transparent_hugepage/enabled"),
         "pressure": {name: text("/proc/pressure/" + name) for name in ("cpu", "memory", "io")},
         "nodes": {path.rpartition("node")[2]: text(path + "/cpulist") for path in nodes},
         "shm": shm(server["root"] if server else ""),

@@ -3,7 +3,9 @@
 import os
 import shutil
 import subprocess
+import time
 
+BEAT_S = 0.25
 HANGS = (
     "nvidia-smi did not answer within %d s: it hangs while the driver waits for a GPU (Xid 119, 79);"
     " see the kernel log"
@@ -30,8 +32,11 @@ def _ended(process):
     return b""
 
 
-def run_smi(arguments, seconds):
-    """Return (text, trouble) of one run; the text is what came before the limit, too."""
+def run_smi(arguments, seconds, going=None):
+    """Return (text, trouble) of one run; the text is what came before the limit, too.
+
+    It is ended as well once `going` says no.
+    """
     path = smi_path()
     if path is None:
         return "", "nvidia-smi is not installed there"
@@ -42,8 +47,15 @@ def run_smi(arguments, seconds):
         stderr=subprocess.STDOUT,
         env=dict(os.environ, LC_ALL="C"),
     )
-    try:
-        said, trouble = process.communicate(timeout=seconds)[0], ""
-    except subprocess.TimeoutExpired:
-        said, trouble = _ended(process), HANGS % seconds
+    ends = time.monotonic() + seconds
+    said, trouble = None, ""
+    while said is None:
+        left = ends - time.monotonic()
+        try:
+            said = process.communicate(timeout=max(0, min(left, BEAT_S) if going else left))[0]
+        except subprocess.TimeoutExpired:
+            if time.monotonic() >= ends:
+                said, trouble = _ended(process), HANGS % seconds
+            elif going and not going():
+                said = _ended(process)
     return (said or b"").decode("utf-8", "replace"), trouble

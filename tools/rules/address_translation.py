@@ -146,6 +146,25 @@ def _translating(kernel: KernelLog | None, machine: Machine | None) -> bool | No
 
 
 @rule(cause="iommu_translating")
+def iommu_by_the_command_line(
+    machine: Machine,
+    nccl: NcclLog,
+    kernel: KernelLog | None,
+    links: PciLinks | None,
+    environment: Environment | None,
+    launch: Launch | None,
+    info: ServerInfo | None,
+    log: ServerLog | None,
+    test: AllReduceTest | None,
+) -> Outcome:
+    """The kernel was started with a translating IOMMU, and NCCL writes from GPU to GPU."""
+    if kernel is not None or machine.kernel_cmdline is None:
+        return None  # iommu_between_gpus has more to go by
+    seen = (machine, None, links, nccl, environment, launch, info, log, test)
+    return _between_gpus(KernelLog(), *seen)
+
+
+@rule(cause="iommu_translating")
 def iommu_between_gpus(
     kernel: KernelLog,
     machine: Machine | None,
@@ -159,6 +178,22 @@ def iommu_between_gpus(
     test: AllReduceTest | None,
 ) -> Outcome:
     """The IOMMU translates what GPUs write to each other, and transfers fail or hang."""
+    seen = (machine, gpus, links, nccl, environment, launch, info, log, test)
+    return _between_gpus(kernel, *seen)
+
+
+def _between_gpus(
+    kernel: KernelLog,
+    machine: Machine | None,
+    gpus: Gpus | None,
+    links: PciLinks | None,
+    nccl: NcclLog | None,
+    environment: Environment | None,
+    launch: Launch | None,
+    info: ServerInfo | None,
+    log: ServerLog | None,
+    test: AllReduceTest | None,
+) -> Outcome:
     translating = _translating(kernel, machine)
     if translating is False:
         return Cleared("the IOMMU is off or passes through")

@@ -16,6 +16,8 @@ NO_KERNELS = ("torch_native", "flex_attention")  # references without kernels of
 NEAR = 1.3  # of reading the weights: what is left is too little for slow attention
 FACTOR = 2.0  # of reading the whole card: no batch needs that for memory
 BIG_CACHE = 0.3  # usage of the pool from which the cache is most of what a step reads
+LINES = 6
+TOGETHER = 1.25  # growth of a step of several requests, which are not all of one length
 GROWTH, SPAN, FIRST = 1.10, 2.0, 8000  # of the step, of the tokens, tokens at least
 LENGTH_REMEDY = (
     "--kv-cache-dtype fp8_e4m3, where the attention backend is fast with it: half the bytes.",
@@ -92,15 +94,15 @@ def step_grows_with_context(
     info: ServerInfo | None,
 ) -> Outcome:
     """Each step takes longer as the chat grows, because more cache is read."""
-    lines = [n for n in Traffic(log).at(1) if n.tokens and step_ms(n)]
+    lines = _alike(Traffic(log))
     lines.sort(key=lambda line: line.tokens or 0)
     tokens = [line.tokens or 0 for line in lines]
-    if len(lines) < 6 or tokens[-1] < FIRST or tokens[-1] < SPAN * tokens[0]:
+    if len(lines) < LINES or tokens[-1] < FIRST or tokens[-1] < SPAN * tokens[0]:
         raise Undecided("no chat was seen to grow far enough", suspicion=0.03)
     few, many = lines[: len(lines) // 3], lines[-(len(lines) // 3) :]
     steps = [median(step_ms(n) or 0.0 for n in part) for part in (few, many)]
     ends = [median(n.tokens or 0 for n in part) for part in (few, many)]
-    if steps[1] < GROWTH * steps[0]:
+    if steps[1] < (GROWTH if lines[0].running == 1 else TOGETHER) * steps[0]:
         return Cleared(
             f"a step takes {steps[0]:.1f} ms at {ends[0]:.0f} tokens and {steps[1]:.1f} at"
             f" {ends[1]:.0f}",
@@ -137,6 +139,15 @@ _SAID = (
     "will fallback to torch_native",
     "will fall back to torch_native",
 )
+
+
+def _alike(traffic: Traffic) -> list[DecodeLine]:
+    """Return the lines of one request, else of the usual number: the load that stays the same."""
+    for running in (1, traffic.usual_running):
+        lines = [n for n in traffic.at(running) if n.tokens and step_ms(n)]
+        if len(lines) >= LINES:
+            return lines
+    return []
 
 
 def _follows_the_length(

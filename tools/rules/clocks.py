@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tools.engine import ServerLog
 from tools.errors import Undecided
 from tools.knowledge.gpus import gpu_named
 from tools.nvidia.gpus import Gpus, GpuSample
@@ -15,6 +16,7 @@ SM_LOW = 0.85  # boards boost to 85 % and more of clocks.max.sm unless something
 SM_LOCKED = 0.75  # without a reason bit: boards differ in how far they boost
 STEADY_MHZ = 15.0  # one step of the clock
 STEADY_SAMPLES = 4
+APART = 1.25  # rates of one request, fast against slow, that come back: a growing context does not
 WORK_UTIL_PCT = 90.0  # in a P-state below P2, work shows in utilisation and power alone
 WORK_POWER = 0.3  # of the limit; an idle GPU that polls or draws a desktop stays below it
 
@@ -32,7 +34,7 @@ _OTHER = {
 
 
 @rule(cause="clocks_locked")
-def clocks_held_down(gpus: Gpus) -> Outcome:
+def clocks_held_down(gpus: Gpus, log: ServerLog | None) -> Outcome:
     """Somebody locked the SM clock below what the card reaches."""
     groups = {
         g: told for g, work in gpus.working().items() if (told := [s for s in work if s.sm_mhz])
@@ -50,7 +52,8 @@ def clocks_held_down(gpus: Gpus) -> Outcome:
     if shares[worst] >= SM_LOW or _boosts_no_higher(free[worst]):
         none = " and no reason holds it down" if shares[worst] < SM_LOW else ""
         return Cleared(f"the SM clock reaches {shares[worst]:.0%} of its maximum{none}")
-    return _held(free[worst], shares[worst], "" if len(groups) == 1 else f" of GPU {worst}")
+    whose = "" if len(groups) == 1 else f" of GPU {worst}"
+    return _held(free[worst], shares[worst], whose, _two_speeds(log))
 
 
 def _other(sample: GpuSample) -> bool:
@@ -66,7 +69,20 @@ def _boosts_no_higher(work: Sequence[GpuSample]) -> bool:
     return all(one.reasons == frozenset() for one in work) and _sm_share(work) >= SM_LOCKED
 
 
-def _held(work: Sequence[GpuSample], share: float, whose: str) -> Finding:
+def _two_speeds(log: ServerLog | None) -> str:
+    """Tell of a decode rate that falls and comes back at one load: what stands still does not make it."""
+    lines = log.steady() if log else ()
+    alone = [one.tok_s for one in lines if one.tok_s and one.running == 1 and not one.accept_len]
+    if len(alone) < 2 * STEADY_SAMPLES:
+        return ""
+    low = alone.index(min(alone))
+    fast = min(max(alone[: low + 1]), max(alone[low:]))
+    if fast < APART * alone[low]:
+        return ""
+    return f"one request decodes at {fast:.0f}, at {alone[low]:.0f} and at {fast:.0f} tok/s again"
+
+
+def _held(work: Sequence[GpuSample], share: float, whose: str, speeds: str) -> Finding:
     asked = [one for one in work if one.reasons and "applications_clocks_setting" in one.reasons]
     clocks = [one.sm_mhz or 0.0 for one in work]
     flat = len(clocks) >= STEADY_SAMPLES and max(clocks) - min(clocks) <= STEADY_MHZ
@@ -75,6 +91,12 @@ def _held(work: Sequence[GpuSample], share: float, whose: str) -> Finding:
     )
     if not asked and not (flat and share < SM_LOCKED and work[0].reasons is not None):
         raise Undecided(f"{quote}, no reason told", settle="nvidia-smi -q -d CLOCK", suspicion=0.1)
+    if speeds and not asked:
+        raise Undecided(
+            f"{speeds} at one and the same clock ({quote}): the clock does not make the difference",
+            settle="nvidia-smi -q -d CLOCK, and a memory copy once a second with the server idle",
+            suspicion=0.1,
+        )
     loss = round(100 * (share - 1), 1)
     return Finding(
         statement=f"The SM clock{whose} is held at {clocks[-1]:.0f} MHz, {share:.0%} of its maximum.",

@@ -58,8 +58,9 @@ def _resolved_off(args: Arguments, log: ServerLog) -> Finding:
 def _never_true(log: ServerLog, told: list[DecodeLine], args: Arguments) -> Outcome:
     """All lines say False: graphs are off, unless every batch seen was above the largest graph."""
     lowest, captured = min(line.running or 0 for line in told), largest_graph(log)
-    if captured and lowest > captured:
-        return Cleared(f"graphs reach batch {captured}; every batch seen was larger", (log,))
+    reach = captured or args.count("cuda_graph_max_bs")
+    if reach and lowest > reach:
+        return Cleared(f"graphs reach batch {reach}; every batch seen was larger", (log,))
     if captured and (args.count("dp_size") or 1) > 1:
         return Cleared("graphs were captured; the sum over DP ranks may exceed them", (log,))
     shown = "All" if len(told) > 1 else "The"

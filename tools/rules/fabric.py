@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tools.engine import ServerLog
 from tools.errors import Undecided
+from tools.linux.machine import Machine
 from tools.nvidia.gpus import Gpus
 from tools.rule import Cleared, Finding, Outcome, rule
 
@@ -50,4 +51,17 @@ def fabric_not_completed(gpus: Gpus) -> Outcome:
     )
 
 
-RULES = (fabric_not_initialized, fabric_not_completed)
+@rule(cause="fabric_manager_down")
+def fabric_manager_of_another_version(machine: Machine) -> Outcome:
+    """The fabric manager refuses the driver as one of another version."""
+    if machine.fabric_manager != "other version":
+        return None
+    return Finding(
+        statement="The fabric manager and the driver are of different versions, so it does not run.",
+        confidence=0.9,
+        slows=frozenset(("start", "crash")),
+        remedy=("Install the fabric manager of the driver's very version, and start it.",),
+    )
+
+
+RULES = (fabric_manager_of_another_version, fabric_not_initialized, fabric_not_completed)

@@ -10,6 +10,8 @@ from tools.nvidia.gpus import Gpus
 from tools.rule import Cleared, Effect, Finding, Outcome, rule
 
 MHZ_SHARE = 0.7  # catalogue: busy cores below 70 % of their maximum
+FLOOR_SHARE = 0.95  # of the lowest step: clocks are rounded
+RESTS_PCT = 95.0  # idle: nobody works there
 STEAL_PCT = 5.0
 IDLE_ENOUGH_PCT = 50.0  # half of the machine idle: cores are not fought for
 
@@ -130,6 +132,35 @@ def _many_cores(row: Process) -> bool:
 
 
 @rule(cause="host_cpu_slow")
+def cores_below_their_lowest_step(machine: Machine, processes: Processes | None) -> Outcome:
+    """The hardware holds the cores below the lowest step that the kernel may choose."""
+    fastest = max(machine.mhz_now, default=None)
+    if fastest is None or not machine.mhz_min:
+        return None
+    if fastest >= FLOOR_SHARE * machine.mhz_min:
+        return Cleared(f"the fastest core runs at {fastest:.0f} MHz, no less than its lowest step")
+    rests = processes is not None and (processes.idle_pct or 0.0) > RESTS_PCT
+    if rests or (processes is None and (machine.load1 or 0.0) < 1):
+        return None  # a sleeping core may show any figure
+    return Finding(
+        statement=(
+            f"Every core runs at {fastest:.0f} MHz or less under load, below the {machine.mhz_min:.0f} MHz that"
+            " are the lowest step of its policy: no governor does that, the hardware does (PROCHOT, a limit of"
+            " power or current, an alarm of the board or its BMC)."
+        ),
+        confidence=0.8,
+        slows=frozenset(("decode", "prefill", "ttft", "tail", "throughput", "start")),
+        remedy=(
+            "turbostat --show Busy%,Bzy_MHz,PkgTmp,PkgWatt, and the BMC's sensors: which limit is it?",
+            "Cooler and airflow, power supplies and their cables, then the limits in BIOS and BMC.",
+        ),
+        risk="the machine must be opened",
+        verify="under load the cores run above their base clock",
+        quotes=(f"fastest core {fastest:.0f} MHz, lowest step {machine.mhz_min:.0f} MHz",),
+    )
+
+
+@rule(cause="host_cpu_slow")
 def cpu_is_slow(machine: Machine, gpus: Gpus | None) -> Outcome:
     """The host's cores are too slow for the work between two steps."""
     if machine.cpu_model is None:
@@ -148,5 +179,6 @@ RULES = (
     cores_kept_slow,
     cores_are_fought_for,
     processes_burn_many_cores,
+    cores_below_their_lowest_step,
     cpu_is_slow,
 )

@@ -1,34 +1,18 @@
-"""Host memory and storage: pressure, a shared memory that is too small, disks that hold a start."""
+"""Host memory: pressure, killed servers, a shared memory that is too small."""
 
 from __future__ import annotations
 
-from tools.engine import Arguments, Launch, ServerInfo, ServerLog
+from tools.engine import Launch, ServerInfo, ServerLog
 from tools.engine.parallel import tp_size
 from tools.errors import Undecided
 from tools.linux.kernel import KernelLog
-from tools.linux.machine import Machine, Processes, Storage
+from tools.linux.machine import Machine
+from tools.nvidia.nccl import NcclLog
 from tools.rule import Cleared, Finding, Outcome, rule
 
 PRESSURE_PCT = 5.0  # PSI some avg10, catalogue
 DOCKER_SHM_MIB = 64.5  # docker's default is 64 MiB
-BUSY_PCT = 90.0
-IDLE_PCT = 50.0
 SWAPPED_PAGES = 256  # of 4 KiB in a second; below a MiB old pages come back one by one
-NETWORK_FILES = (
-    "nfs",
-    "cifs",
-    "smb",
-    "ceph",
-    "fuse.",
-    "lustre",
-    "glusterfs",
-    "beegfs",
-    "9p",
-    "virtiofs",
-    "gpfs",
-    "wekafs",
-)
-SLOW_MS = 50.0  # an SSD answers in under 2 ms; 50 is a queue, whatever lies below
 
 _SERVERS = ("sglang", "vllm", "python", "ray::")  # as the kernel names them, 15 characters
 _SHM_WORDS = ("/dev/shm", "shared memory segment")  # noqa: S108 - words of a log
@@ -115,12 +99,30 @@ def _words_of_shm(log: ServerLog | None) -> str:
 
 
 @rule(cause="shm_too_small")
+def nccl_lacks_shared_memory(nccl: NcclLog, machine: Machine | None) -> Outcome:
+    """NCCL gets no shared memory for its channels."""
+    said = next((line for line in nccl.errors if _refuses_memory(line)), "")
+    if not said:
+        return None
+    return _lacking(said[:200], machine)
+
+
+def _refuses_memory(line: str) -> bool:
+    low = line.lower()
+    return "shared memory segment" in low or ("fallocate" in low and "no space left" in low)
+
+
+@rule(cause="shm_too_small")
 def log_lacks_shared_memory(log: ServerLog, machine: Machine | None) -> Outcome:
     """The server cannot get the shared memory it needs, and does not start."""
     said = _words_of_shm(log)
-    size = machine.shm_total_mib if machine else None
     if not said:
         return Cleared("the log complains of no shared memory") if log.lines else None
+    return _lacking(said, machine)
+
+
+def _lacking(said: str, machine: Machine | None) -> Finding:
+    size = machine.shm_total_mib if machine else None
     small = size is not None and size <= DOCKER_SHM_MIB
     if size is not None and not small and ((machine and machine.shm_used_mib) or 0) < 0.9 * size:
         raise Undecided(
@@ -163,84 +165,10 @@ def shared_memory_is_small(
     )
 
 
-@rule(cause="storage_load_bound")
-def one_layer_of_storage_full(
-    storage: Storage, processes: Processes | None, machine: Machine | None
-) -> Outcome:
-    """One layer of the storage is saturated while the disks below it idle."""
-    full = [name for name, busy in storage.busy_pct.items() if busy >= BUSY_PCT]
-    if not full:
-        return Cleared("no block device is saturated") if storage.busy_pct else None
-    arrays = [name for name in full if name.startswith(("md", "dm-"))]
-    below = {
-        name: busy for name, busy in storage.busy_pct.items() if not name.startswith(("md", "dm-"))
-    }
-    waits = storage.await_ms
-    quotes = tuple(
-        f"{name} {storage.busy_pct[name]:.0f} %, wait {waits.get(name, 0):.1f} ms" for name in full
-    )
-    if arrays and below and max(below.values()) < IDLE_PCT:
-        threads = _md_threads(processes)
-        alone = [name for name in arrays if machine and machine.md_threads.get(name) == 0]
-        return Finding(
-            statement=(
-                f"{arrays[0]} is saturated while its disks are at most {max(below.values()):.0f} %"
-                f" busy{f': one kernel thread ({threads}) does all the work' if threads else ''}."
-            ),
-            confidence=0.9 if threads or alone else 0.75,
-            slows=frozenset(("start",)),
-            quotes=(*quotes, *((f"{alone[0]} group_thread_cnt 0",) if alone else ())),
-        )
-    slow = [name for name in full if waits.get(name, 0.0) >= SLOW_MS]
-    if slow:
-        return Finding(
-            statement=f"{slow[0]} is saturated: loading waits for the disk.",
-            confidence=0.6,
-            slows=frozenset(("start",)),
-            quotes=quotes,
-        )
-    raise Undecided(
-        f"{full[0]} is busy; NVMe disks count as busy with one request at a time",
-        settle="cat of one shard to /dev/null against the loader's rate",
-        suspicion=0.15,
-    )
-
-
-@rule(cause="storage_load_bound")
-def weights_over_a_network(machine: Machine, launch: Launch, log: ServerLog | None) -> Outcome:
-    """The weights are read over a network while the server starts."""
-    model = str(Arguments(launch, None, log).value("model_path") or "")
-    above = [path for path in machine.mounts if model.startswith(path.rstrip("/") + "/")]
-    where = max(above, key=len, default=None)
-    if where is None or not model.startswith("/"):
-        return None
-    kind = machine.mounts[where]
-    if not kind.startswith(NETWORK_FILES):
-        return Cleared(f"the weights lie on {kind} ({where})")
-    raise Undecided(
-        f"the weights lie on {kind} ({where}), so a start reads them over the network; how fast, is not told",
-        settle="dd if=ONE_SHARD of=/dev/null bs=16M, against the seconds of the loader in the log",
-        suspicion=0.1,
-    )
-
-
-def _md_threads(processes: Processes | None) -> str:
-    for row in processes.rows if processes else ():
-        if (
-            row.name
-            and row.name.startswith("md")
-            and "_raid" in row.name
-            and (row.cpu_pct or 0) >= BUSY_PCT
-        ):
-            return f"{row.name} at {row.cpu_pct:.0f} %"
-    return ""
-
-
 RULES = (
     kernel_killed_the_server,
     memory_runs_short,
+    nccl_lacks_shared_memory,
     log_lacks_shared_memory,
     shared_memory_is_small,
-    one_layer_of_storage_full,
-    weights_over_a_network,
 )

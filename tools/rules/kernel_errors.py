@@ -17,7 +17,9 @@ from tools.rule import Aspect, Cleared, Finding, Outcome, rule
 # NVIDIA's table calls these an application's fault (physics, section 7).
 _APP = frozenset((13, 31, 32, 43, 45, 68, 69))
 _FOLLOWERS = frozenset((43, 45, 154))  # they report what another error did
+_HALTS = frozenset((8, 109))  # the GPU stopped processing, a switch of contexts timed out
 _MEMORY = frozenset((48, 63, 64, 92, 94, 95, 140))
+_FIRMWARE = frozenset((8, 62, 109, 119, 120))  # what a halted firmware brings about, beside its own
 _DEAD: frozenset[Aspect] = frozenset(("crash", "start"))
 
 
@@ -52,15 +54,31 @@ def gpu_left_the_bus(kernel: KernelLog) -> Outcome:
 def gpu_firmware_hangs(kernel: KernelLog) -> Outcome:
     """The GPU's firmware (GSP) does not answer the driver."""
     ours = [line for line in kernel.xids if line.code in (119, 120)]
-    if not ours:
-        return Cleared("the kernel log holds no Xid 119 or 120")
+    if not ours and not kernel.gsp_faults:
+        return _locked(kernel)
     first = _first(kernel)
-    cause = first is None or first.code in (119, 120)
+    cause = first is None or first.code in _FIRMWARE
+    said = f"Xid {ours[0].code}" if ours else "; ".join(kernel.gsp_faults[:2])
+    card = next((f" of GPU {line.bdf}" for line in (*ours, *kernel.xids)), " of the GPU")
     return Finding(
-        statement=f"The firmware of GPU {ours[0].bdf} does not answer (Xid {ours[0].code}).",
+        statement=f"The firmware{card} does not answer ({said}).",
         confidence=0.88 if cause else 0.55,
         slows=_DEAD,
-        quotes=tuple(_line(line) for line in ours[:2]),
+        quotes=(*(_line(line) for line in ours[:2]), *kernel.gsp_faults[:3]),
+    )
+
+
+def _locked(kernel: KernelLog) -> Outcome:
+    """Judge a log without a word of the firmware: a GPU that stands still may be its fault."""
+    if not kernel.locked_up and not any(line.code in _HALTS for line in kernel.xids):
+        return Cleared("the kernel log holds no Xid 119 or 120")
+    if any(line.code not in (*_HALTS, *_FOLLOWERS) for line in kernel.xids):
+        return Cleared("another error came with it, which is judged apart")
+    raise Undecided(
+        "the driver finds the GPU locked up and tells of nothing before it: firmware, driver or card",
+        settle="nvidia-bug-report.sh before the reboot; the same load with another driver branch, then with"
+        " lower clocks (nvidia-smi -lgc)",
+        suspicion=0.5,
     )
 
 
@@ -120,7 +138,7 @@ def driver_asks_for_a_reset(kernel: KernelLog, gpus: Gpus | None) -> Outcome:
     if not ours and not told:
         return Cleared("no recovery action is asked for (Xid 154)")
     first = _first(kernel)
-    after = first is not None or bool(kernel.io_page_faults)
+    after = first is not None or bool(kernel.io_page_faults or kernel.gsp_faults)
     words = _line(ours[-1]) if ours else f"recovery action: {told[-1]}"
     return Finding(
         statement=f"The driver asks for a recovery: {words}.",

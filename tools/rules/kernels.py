@@ -14,6 +14,9 @@ FP8_FROM = 8.9  # compute capability with fp8 arithmetic
 SLOWS: frozenset[Aspect] = frozenset({"decode", "prefill", "throughput"})
 _TRITON = re.compile(r"/(triton_\d+_\d+_\d+)/")
 _SHAPE = re.compile(r"E=\d+,N=\d+,device_name=[\w.-]+")
+_ASKED = re.compile(
+    r"can run with (\w{1,40}), however you specified quantization=(\w{1,40}) explicitly"
+)
 _SLOW = ("unoptimized awq", "slow implementation", "unoptimized", "falling back to transformers")
 
 
@@ -88,6 +91,28 @@ def slow_kernel_named(log: ServerLog) -> Outcome:
     )
 
 
+@rule(cause="quant_kernel_fallback")
+def slower_kernel_asked_for(log: ServerLog) -> Outcome:
+    """A flag names the slow kernel of a checkpoint that a faster one can run."""
+    said = [(n, named) for n in log.said("kernel") if (named := _ASKED.search(n.text))]
+    if not said:
+        return Cleared(
+            "no line says that a flag asks for a slower kernel than could be used", (log,)
+        )
+    notice, named = said[0]
+    return Finding(
+        f"The checkpoint can run with {named[1]}, and the flag --quantization {named[2]} forces the"
+        " older, slower kernel.",
+        shown_by=(log,),
+        confidence=0.85,
+        slows=SLOWS,
+        effect=Effect((-85.0, -70.0, -40.0), (-80.0, -50.0, -20.0), "vLLM 21376: 23 for 123 tok/s"),
+        remedy=(f"Leave --quantization out, or say {named[1]}.",),
+        verify="the log names the faster kernel, and the same request is faster",
+        quotes=(notice.text,),
+    )
+
+
 @rule(cause="model_implementation_fallback")
 def model_without_own_code(log: ServerLog) -> Outcome:
     """The engine has no code of its own for this model and runs the generic one."""
@@ -158,6 +183,7 @@ RULES = (
     weights_only_in_fp8,
     fp8_denied_wrongly,
     slow_kernel_named,
+    slower_kernel_asked_for,
     model_without_own_code,
     experts_not_tuned,
 )

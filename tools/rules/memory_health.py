@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tools.engine import ServerLog
 from tools.errors import Undecided
 from tools.linux.kernel import KernelLog, XidLine
 from tools.nvidia.gpus import Gpus, GpuSample
@@ -44,6 +45,22 @@ def memory_errors_in_the_log(kernel: KernelLog, gpus: Gpus | None) -> Outcome:
         confidence=0.95 if remaps or pending else 0.88,
         slows=frozenset(("crash", "start")),
         quotes=(*(_line(line) for line in (*ours, *remaps)[:4]), *more),
+    )
+
+
+@rule(cause="xid_ecc_uncorrectable")
+def cuda_reports_bad_memory(log: ServerLog, kernel: KernelLog | None) -> Outcome:
+    """CUDA itself ends the server with an uncorrectable memory error."""
+    said = [one.text for one in log.notices if "uncorrectable ecc error" in one.text.lower()]
+    if not said:
+        return None
+    if kernel and any(line.code in _ECC_XIDS for line in kernel.xids):
+        return None  # memory_errors_in_the_log names the card
+    return Finding(
+        statement="CUDA reports an uncorrectable error of a GPU's memory; which card, the kernel log tells.",
+        confidence=0.9,
+        slows=frozenset(("crash", "start")),
+        quotes=(said[-1][:200],),
     )
 
 
@@ -153,6 +170,7 @@ def _storm(words: str, confidence: float) -> Finding:
 
 RULES = (
     memory_errors_in_the_log,
+    cuda_reports_bad_memory,
     memory_errors_counted,
     row_waits_for_a_reset,
     no_rows_left,

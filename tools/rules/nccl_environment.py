@@ -62,7 +62,7 @@ def _peer_access(
     if args.tp == 1 and (args.count("pp_size") or 1) == 1:
         return Cleared("one GPU has no peer")
     words = topology.words() if topology else frozenset()
-    nvlink = any(word.startswith("NV") for word in words)
+    nvlink = any(word.startswith("NV") for word in words) or _joined(nvlinks)
     if said.endswith("LEVEL=NVL") and nvlink:
         return Cleared("NCCL_P2P_LEVEL=NVL allows it over NVLink, which these GPUs have")
     if not nvlink and _denied(topology):
@@ -172,6 +172,11 @@ def _p2p_variable(environment: Environment) -> str:
 def _denied(topology: Topology | None) -> bool:
     words = {pair.word.upper() for pair in topology.p2p} if topology else set()
     return bool(words) and "OK" not in words
+
+
+def _joined(nvlinks: Nvlinks | None) -> bool:
+    """Say whether two GPUs or more have NVLinks that are up."""
+    return len({gpu for (gpu, _), up in nvlinks.active().items() if up}) > 1 if nvlinks else False
 
 
 def _still(nvlinks: Nvlinks | None) -> bool:

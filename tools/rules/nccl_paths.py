@@ -175,6 +175,8 @@ def _inside(nccl: NcclLog, args: Arguments) -> bool:
     """Say whether the group is known to stay inside one machine."""
     if nccl.paths:
         return not any(path.startswith("NET") for path in nccl.paths)
+    if any("shared memory" in line.lower() for line in nccl.errors):
+        return True  # it was to be the path, and only one machine shares it
     return args.nodes == 1 and args.seen
 
 

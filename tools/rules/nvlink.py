@@ -47,7 +47,7 @@ def _bridged(topology: Topology | None) -> int | None:
     counts = {
         int(word[2:])
         for word in (topology.words() if topology else ())
-        if word.startswith("NV") and word[2:].isdigit()
+        if word.startswith("NV") and word[2:].isdecimal()
     }
     return counts.pop() if len(counts) == 1 else None
 
@@ -79,6 +79,13 @@ def bridge_makes_no_contact(nvlinks: Nvlinks, topology: Topology | None) -> Outc
     """An NVLink that the board or the bridge carries is down."""
     states = _states(nvlinks)
     if not nvlinks.links and topology and topology.links and not _joined(topology):
+        if any(links_of(name)[0] for name in nvlinks.gpu_names.values()):
+            raise Undecided(
+                "no link of any GPU is active: no bridge is fitted, or the links did not come up at the start",
+                settle="restart the machine (a guest: itself), then nvidia-smi nvlink -s and topo -m again; if they"
+                " stay down: is a bridge or an NVSwitch there?",
+                suspicion=0.2,
+            )
         return Cleared("no NVLink is listed, and no two GPUs are joined by one")
     if not states:
         raise Undecided("no look tells the links", settle="nvidia-smi nvlink -s", suspicion=0.03)
@@ -93,7 +100,7 @@ def bridge_makes_no_contact(nvlinks: Nvlinks, topology: Topology | None) -> Outc
         raise Undecided(
             none if judged == "none" else "how many links this product carries is not known",
             settle="is a bridge fitted? then nvidia-smi topo -m must show NV between the cards",
-            suspicion=0.1 if judged == "none" else 0.25,
+            suspicion=0.25 if judged != "none" else 0.2 if len(states) > 1 else 0.1,
         )
     name = next(iter(nvlinks.gpu_names.values()), "this product")
     expected, kind = links_of(name)

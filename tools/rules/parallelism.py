@@ -23,7 +23,7 @@ ROOM = 0.8  # of a card's memory that weights may take, so that a cache fits bes
 
 @rule(cause="tp_on_slow_link")
 def collectives_at_link_speed(
-    test: AllReduceTest, topology: Topology | None, gpus: Gpus | None
+    test: AllReduceTest, topology: Topology | None, gpus: Gpus | None, nccl: NcclLog | None
 ) -> Outcome:
     """All-reduces of large messages run at the full rate of a link that is slow by nature."""
     large = [rate for size, rate in sorted(test.busbw_gb_s.items()) if size >= LARGE]
@@ -35,6 +35,8 @@ def collectives_at_link_speed(
     usual = median(large)
     if max(large) - min(large) > FLAT * usual:
         return Cleared("the bus bandwidth still grows with the message: calls cost, too", (test,))
+    if detour := _detour(nccl):
+        return Cleared(f"{detour}, so the rate is that of a detour and not the link's", (test,))
     low = [s for s in (gpus.busy() if gpus else ()) if _below(s)]
     if low:
         return Cleared("a link runs below what card and slot can do, which is judged apart")
@@ -50,6 +52,17 @@ def collectives_at_link_speed(
             -3:
         ],
     )
+
+
+def _detour(nccl: NcclLog | None) -> str:
+    """Say which better way NCCL was kept from; empty where nothing is known of one."""
+    if nccl is None:
+        return ""
+    level = nccl.env.get("NCCL_P2P_LEVEL", "").upper()
+    denied = nccl.env.get("NCCL_P2P_DISABLE", "0") not in ("", "0") or level in ("LOC", "0")
+    if denied and any(path.startswith("SHM") for path in nccl.paths):
+        return "a variable keeps NCCL from peer access"
+    return "NCCL may not use GPUDirect RDMA" if nccl.gdr is False else ""
 
 
 @rule(cause="tp_on_slow_link")

@@ -97,7 +97,8 @@ def _judge_narrow(
     uneven = worst.width < widest and worst.busy and len({card.name for card in cards}) == 1
     quotes = tuple(f"GPU {card.gpu}: width {card.width} of {card.best}" for card in narrow)
     if not (wide_port or uneven):
-        why = "the same on every card, as boards with split lanes do" if len(cards) > 1 else ""
+        alike = len(cards) > 1 and len({card.width for card in cards}) == 1
+        why = "the same on every card, as boards with split lanes do" if alike else ""
         raise Undecided(
             f"{quotes[0]}, and what its slot carries is not told{'; ' if why else ''}{why}",
             settle=_SETTLE,

@@ -77,7 +77,8 @@ def link_slower_than_the_slot(
         one for one in (links.devices if links else ()) if one.speed_frozen and one.bdf in bdfs
     ]
     cold = Arguments(launch, info, log).on("disable_radix_cache")
-    under_load = Where(gpus, lambda look: bool(look.busy()))  # one at rest proves nothing
+    # one at rest proves nothing
+    under_load = Where(gpus, lambda look: bool(look.busy())) if gpus.busy() else gpus
     return Finding(
         statement=(
             f"The PCIe {'links' if len(slow) > 1 else 'link'} of {_names(slow)}"
@@ -191,24 +192,6 @@ def _check_slot(readings: Sequence[LinkReading]) -> None:
             )
 
 
-@rule(cause="pcie_gen_low_under_load")
-def link_slower_in_the_bus_listing(links: PciLinks, gpus: Gpus | None) -> Outcome:
-    """lspci or sysfs show a GPU's link below its capability."""
-    low = shown_low(links)
-    if gpus is not None and link_readings(gpus, possible_gens(links)):
-        return None  # the samples tell the moment, so link_slower_than_the_slot judges them
-    if low:
-        raise Undecided(
-            f"{low[0].bdf or 'the card'} shows Gen{low[0].link_gen} of Gen{low[0].cap_gen}; nothing"
-            f" says whether it was at work; {_AT_REST}",
-            settle=f"{_SETTLE}; with LnkSta and aer_dev_correctable of the card and its root port",
-            suspicion=0.35,
-        )
-    if any(device.link_gen and device.cap_gen for device in links.devices):
-        return Cleared("every link in the bus listing runs at its full generation")
-    raise Undecided("the bus listing tells no link's speed", settle=_SETTLE, suspicion=0.05)
-
-
 @rule(cause="pcie_gen_idle_only")
 def link_rests_when_idle(gpus: Gpus, links: PciLinks | None, kernel: KernelLog | None) -> Outcome:
     """A link that reads low was idle at that moment, and rises under load."""
@@ -233,4 +216,4 @@ def link_rests_when_idle(gpus: Gpus, links: PciLinks | None, kernel: KernelLog |
     )
 
 
-RULES = (link_slower_than_the_slot, link_slower_in_the_bus_listing, link_rests_when_idle)
+RULES = (link_slower_than_the_slot, link_rests_when_idle)

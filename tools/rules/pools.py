@@ -1,7 +1,9 @@
-"""What keeps requests waiting: KV pool, state pool, admission caps, a limit on running requests."""
+"""What keeps requests waiting: KV pool, state pool, a limit on running requests."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
 from statistics import median
 
 from tools.engine import Arguments, DecodeLine, Launch, Notice, ServerInfo, ServerLog, Traffic
@@ -15,6 +17,9 @@ CROWDED = 0.6  # with tokens to come reserved, the next request may not fit from
 STATES_FULL = 0.9
 QUEUED_PCT = 20.0  # so many of the Decode lines show a queue: no passing wave
 WAITS: frozenset[Aspect] = frozenset({"throughput", "ttft", "tail"})
+TAKEN: frozenset[Aspect] = WAITS | {
+    "decode"
+}  # who is taken back gets no tokens, and is computed once more
 AGGREGATE: Interval = (-60.0, -35.0, -10.0)
 SOURCE = "+54 % at 8 streams where a cap of 6 was lifted (SGLang 38846); coarse"
 
@@ -36,13 +41,14 @@ def kv_cache_full(log: ServerLog, launch: Launch | None, info: ServerInfo | None
         )
     if taken:
         why = f"Requests were taken back {times} time(s): the KV cache was full."
-        return _kv(why, args, taken, 0.88, window=window)
+        return _kv(why, args, taken, 0.88, window=window, slows=TAKEN)
     if full:
+        back = _sent_back(traffic.decode)
         why = (
             f"The KV cache is {usage:.0%} full while up to {max(n.queued or 0 for n in full)}"
-            " requests wait."
+            " requests wait" + (", which ran before." if back else ".")
         )
-        return _kv(why, args, [], 0.8, window=window)
+        return _kv(why, args, [], 0.8, window=window, slows=TAKEN if back else WAITS)
     if not traffic.decode:
         raise Undecided("no Decode line tells how full the KV cache is", suspicion=0.05)
     if found := _crowded(log, traffic, args):
@@ -84,44 +90,6 @@ def state_pool_caps(log: ServerLog, info: ServerInfo | None, launch: Launch | No
         remedy=(_more_states(caps, args), "Or halve a state: --mamba-ssm-dtype bfloat16."),
         verify="ready line max_running_requests as wanted, #queue-req 0 at the same load",
         quotes=(*(n.text for n in caps[:1]), *quoted(traffic.decode[-1:])),
-    )
-
-
-@rule(cause="admission_cap_context")
-def worst_case_admission(log: ServerLog, info: ServerInfo | None, launch: Launch | None) -> Outcome:
-    """Requests are admitted as if each would use the whole context length."""
-    traffic, args = Traffic(log), Arguments(launch, info, log)
-    caps = [n for n in log.said("cap") if "reduced from the requested" in n.text]
-    if not caps:
-        return Cleared("no line says that the limit was reduced for KV capacity", (log,))
-    usage = max((n.usage or 0.0 for n in traffic.decode), default=None)
-    if usage is None:
-        raise Undecided(f"{caps[0].text[:160]}; the load was not seen", suspicion=0.3)
-    if usage >= FULL or not traffic.queued_pct:
-        return Cleared(
-            f"the KV cache is {usage:.0%} full, {traffic.queued_pct:.0f} % of lines queue"
-        )
-    context, tokens = log.context_len or args.count("context_length"), log.max_total_tokens
-    sums = (
-        f" ({tokens} tokens / {context} context = {tokens // context})"
-        if tokens and context
-        else ""
-    )
-    return Finding(
-        f"The engine reduced its limit of running requests{sums}: it plans for requests of full"
-        f" length, while the KV cache is only {usage:.0%} full and requests wait.",
-        shown_by=(log,),
-        confidence=0.88,
-        slows=WAITS,
-        effect=Effect(decode_pct=AGGREGATE, source=SOURCE),
-        remedy=(
-            f"Lower --context-length{f' from {context}' if context else ''} to what the traffic"
-            " needs.",
-            "For hybrid models look at mamba usage too: the message blames KV also when states"
-            " bind.",
-        ),
-        verify="no such line at start-up, #queue-req 0 at the same load",
-        quotes=(caps[0].text, *quoted(traffic.decode[-1:])),
     )
 
 
@@ -198,14 +166,31 @@ def _fullest(line: DecodeLine) -> float:
     return max(line.usage or 0.0, line.swa_usage or 0.0)
 
 
+def _sent_back(lines: Sequence[DecodeLine]) -> bool:
+    """Say whether requests that ran wait again: fewer run than a line before, and none came."""
+    return any(
+        one.rank == then.rank
+        and not one.queued
+        and (then.queued or 0) > 0
+        and (then.running or 0) + (then.queued or 0) <= (one.running or 0)
+        for one, then in pairwise(lines)
+    )
+
+
 def _kv(
-    why: str, args: Arguments, taken: list[Notice], confidence: float, *, window: bool = False
+    why: str,
+    args: Arguments,
+    taken: list[Notice],
+    confidence: float,
+    *,
+    window: bool = False,
+    slows: frozenset[Aspect] = WAITS,
 ) -> Finding:
     vllm = args.engine == "vllm"
     return Finding(
         f"{why} The pool that is full is that of the sliding window." if window else why,
         confidence=confidence,
-        slows=WAITS,
+        slows=slows,
         effect=Effect(decode_pct=(-50.0, -20.0, -5.0), source="own estimate: the aggregate alone"),
         remedy=(
             *(
@@ -242,4 +227,4 @@ def _more_states(caps: list[Notice], args: Arguments) -> str:
     return "--max-mamba-cache-size or --mamba-full-memory-ratio higher; less is left for KV."
 
 
-RULES = (kv_cache_full, state_pool_caps, worst_case_admission, limit_on_running_requests)
+RULES = (kv_cache_full, state_pool_caps, limit_on_running_requests)

@@ -13,6 +13,10 @@ CAP_SHARE = 0.2  # catalogue: the cap must be active in more than 20 % of the bu
 SM_SHARE = 0.85  # and the SM clock below 85 % of its maximum
 FREE_SHARE = 0.9  # a limit of 90 % of the default costs prefill at most 5 %: (P / default)^.5
 AT_LIMIT = 0.97  # power draw at the limit, where reasons are not told
+NEAR_LIMIT = 0.85  # draw of a card whose own limit caps it; averages of a burst stay above it
+FELT_SHARE = 0.65  # of the SM clock's maximum: from here decode with drafts feels it, too
+MEM_BUSY_PCT = 80.0  # utilization.memory of decode alone; a prefill among it lowers it below half
+HELD_DOWN = 0.5  # of the SM clock's maximum: kernels of decode no longer keep the memory busy
 MEM_FULL = 0.9  # memory clock at its P2 maximum is 95 to 98 % of the nominal one
 
 _SETTLE = (
@@ -56,6 +60,18 @@ def _groups(gpus: Gpus) -> dict[str, list[GpuSample]]:
     return {gpu: group for gpu, group in groups.items() if group}
 
 
+def _sm_share(sample: GpuSample) -> float:
+    return sample.sm_mhz / sample.sm_max_mhz if sample.sm_mhz and sample.sm_max_mhz else 1.0
+
+
+def _other_cap(capped: Sequence[GpuSample]) -> str:
+    """Quote a cap that is active though no sample comes near the limit; empty where one does."""
+    told = [one for one in capped if one.power_w and one.power_limit_w]
+    if not told or any(one.power_w >= NEAR_LIMIT * one.power_limit_w for one in told):  # type: ignore[operator]
+        return ""
+    return _quote(told)
+
+
 def _binding(work: Sequence[GpuSample]) -> bool:
     return sum(_capped(one) for one in work) >= max(1.0, CAP_SHARE * len(work))
 
@@ -73,6 +89,17 @@ def _limit_share(samples: Sequence[GpuSample]) -> float | None:
 def _memory_full(samples: Sequence[GpuSample]) -> bool:
     told = [(one.mem_mhz, one.mem_max_mhz) for one in samples if one.mem_mhz and one.mem_max_mhz]
     return bool(told) and all(now >= MEM_FULL * best for now, best in told)
+
+
+def _waits_for_memory(samples: Sequence[GpuSample]) -> bool:
+    """Say whether the memory is busy nearly all the time: then fewer steps of the SM clock cost nothing."""
+    told = [one.mem_util_pct for one in samples]
+    return bool(told) and all(used is not None and used >= MEM_BUSY_PCT for used in told)
+
+
+def _mild(share: float, samples: Sequence[GpuSample]) -> bool:
+    """Say whether a limit below the default costs next to nothing: near it, or while memory binds."""
+    return share >= FREE_SHARE or (share >= FELT_SHARE and _waits_for_memory(samples))
 
 
 def _quote(samples: Sequence[GpuSample]) -> str:
@@ -111,11 +138,21 @@ def cap_below_the_card(gpus: Gpus) -> Outcome:
     whose = f" of GPU {gpu}" if len(groups) > 1 else ""
     if _hot(work):
         return Cleared("heat or the brake line slows the card, not its limit")
+    if other := _other_cap([one for each in bound.values() for one in each if _capped(one)]):
+        raise Undecided(
+            f"the driver caps the power far below the limit that is set ({other}): some other budget binds,"
+            " of a rail, the board or the machine",
+            settle="nvidia-smi -q -d POWER,PERFORMANCE under load; power cables, the supply and the power"
+            " profile of BMC or BIOS; then the same card in another machine",
+            suspicion=0.5,
+        )
     share = _limit_share(work)
     if share is None:
         raise Undecided("the default limit is not told", settle=_SETTLE, suspicion=0.1)
-    if share >= FREE_SHARE:
-        return Cleared(f"the limit is {share:.0%} of the default, which costs next to nothing")
+    if _mild(share, work):
+        return Cleared(
+            f"the limit is {share:.0%} of the default, which costs this load next to nothing"
+        )
     if all(
         one.sm_mhz and one.sm_max_mhz and one.sm_mhz >= SM_SHARE * one.sm_max_mhz for one in work
     ):
@@ -135,7 +172,9 @@ def cap_below_the_card(gpus: Gpus) -> Outcome:
         verify="under the same load sw_power_cap is no longer active and the SM clock rises",
         confidence=0.8,
         slows=frozenset(
-            ("prefill", "ttft", "decode", "throughput") if decode else ("prefill", "ttft")
+            ("prefill", "ttft", "decode", "throughput")
+            if decode or max(map(_sm_share, capped)) < FELT_SHARE
+            else ("prefill", "ttft")
         ),
         effect=Effect(
             (round(1.5 * decode, 1), round(decode, 1), round(0.5 * decode, 1)),
@@ -160,20 +199,22 @@ def cap_without_effect(gpus: Gpus) -> Outcome:
     """The power cap is active and does not slow decode, which memory bounds."""
     work = _at_work(gpus)
     capped = [one for one in work if _capped(one)]
-    if not capped or len(capped) < CAP_SHARE * len(work) or _hot(work):
+    if not capped or len(capped) < CAP_SHARE * len(work) or _hot(work) or _other_cap(capped):
         return None
     share = _limit_share(work)
-    if share is not None and share < FREE_SHARE:
+    if share is not None and not _mild(share, work):
         return None  # it costs prefill: cap_below_the_card
-    full = _memory_full(work)
+    if any(_sm_share(one) < HELD_DOWN for one in capped):
+        return None  # so few steps of the SM clock cost decode, too
+    full = _memory_full(work) or _waits_for_memory(work)
     if not full and share is None:
         raise Undecided(
             "neither default limit nor memory clock is told", settle=_SWEEP, suspicion=0.1
         )
     return Finding(
         statement=(
-            "The power cap is active and costs decode nothing: the memory clock stands at its"
-            " maximum, and decode is bound by memory."
+            "The power cap is active and costs decode nothing: decode is bound by memory, which is as fast and as"
+            " busy as it gets."
             if full
             else f"The power cap is active at {_at(share)}, as in every prefill."
         ),

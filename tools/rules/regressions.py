@@ -94,7 +94,7 @@ def slower_than_the_run_before(log: ServerLog) -> Outcome:
             settle=f"both builds with the same {changed[0]}, the same single request",
             suspicion=0.4,
         )
-    return _slower(log, old, said, (before_ms / now_ms - 1) * 100)
+    return _slower(log, old, said, (before_ms / now_ms - 1) * 100, running)
 
 
 def _both(old: EarlierRun, log: ServerLog) -> tuple[float, float, int] | None:
@@ -127,13 +127,13 @@ def _built_anew(log: ServerLog, old: EarlierRun) -> bool:
     return _lost_addresses(log, old) or _other_version(log, old)
 
 
-def _slower(log: ServerLog, old: EarlierRun, said: str, loss_pct: float) -> Outcome:
+def _slower(log: ServerLog, old: EarlierRun, said: str, loss_pct: float, running: int) -> Outcome:
     lost, other = _lost_addresses(log, old), _other_version(log, old)
     if not (lost or other):
         raise Undecided(
             f"{said}, with the same arguments; whether the build or the machine changed is not told",
             settle=SETTLE,
-            suspicion=0.5,
+            suspicion=0.5 if running <= SMALL else 0.3,  # many may ask for other things than before
         )
     builds = f" ({old.version} before, {log.version} now)" if other else ""
     why = (

@@ -8,6 +8,7 @@ from datetime import datetime
 from tools.engine import Environment, Launch, ServerLog
 from tools.errors import Undecided
 from tools.linux.machine import Process, Processes
+from tools.nvidia.gpu_ranks import doubled
 from tools.nvidia.gpus import GpuProcess, Gpus
 from tools.rule import Cleared, Effect, Finding, Outcome, rule
 
@@ -36,7 +37,7 @@ def _ours(processes: Processes | None, launch: Launch | None) -> frozenset[int]:
 
 
 def _is_engine(name: str | None) -> bool:
-    return bool(name) and any(word in (name or "") for word in _SERVERS)
+    return bool(name) and any(word.lower() in (name or "").lower() for word in _SERVERS)
 
 
 def _counts(process: GpuProcess) -> bool:
@@ -55,7 +56,7 @@ def somebody_else_on_the_gpu(
     known = _ours(processes, launch) | {one.pid for one in holders if _is_engine(one.name)}
     foreign = [one for one in holders if one.pid not in known]
     if not foreign:
-        return Cleared("only the server's own processes hold the GPUs")
+        return None if doubled(gpus) else Cleared("only the server's own processes hold the GPUs")
     if len(foreign) == len(holders):
         return _unassigned(holders)
     used = {one.gpu for one in holders if one.pid in known}
@@ -224,7 +225,7 @@ def _polling(gpus: Gpus) -> Mapping[str, str]:
 def share_of_threads_limited(environment: Environment) -> Outcome:
     """MPS gives the server only a share of the GPU's threads."""
     text = environment.values.get("CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", "")
-    share = float(text) if text.replace(".", "", 1).isdigit() else 100.0
+    share = float(text) if text.replace(".", "", 1).isdecimal() else 100.0
     if share >= 100:
         return Cleared("no limit of MPS is set")
     return Finding(

@@ -48,7 +48,7 @@ def schedulers_do_not_answer(launch: Launch, metrics: Metrics, info: ServerInfo 
         return Cleared("the schedulers answered /server_info", (info,))
     asked = launch.engine == "sglang" and not _keyed(launch)
     raise Undecided(
-        "/metrics answers and /server_info, which a scheduler answers, does not"
+        "/metrics answers, and no answer of /server_info, which a scheduler gives, was seen"
         if asked
         else "nothing was made meanwhile, and the schedulers could not be asked",
         settle=_HEALTH,

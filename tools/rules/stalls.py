@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-from tools.engine import Arguments, Benchmark, Launch, ServerInfo, ServerLog, Traffic
-from tools.engine.traffic import Stall
+from statistics import median
+
+from tools.engine import (
+    Arguments,
+    Benchmark,
+    DecodeLine,
+    Launch,
+    ServerInfo,
+    ServerLog,
+    Traffic,
+)
+from tools.engine.traffic import Stall, quoted
 from tools.errors import Undecided
 from tools.nvidia.gpus import Gpus
 from tools.rule import Aspect, Cleared, Effect, Finding, Outcome, rule
 
 LEAST_S = 3.0  # stamps have whole seconds, and Decode lines come every 40 steps
 TAIL_TIMES, TAIL_MS = 20.0, 300.0  # a p99 gap so far above the median is another kind of event
+PERIOD_S = 10.0  # of vLLM's lines
+SLOWED, ROW = 5.0, 2  # times below the usual rate, in so many lines in a row
 LONG_PROMPT = 1500  # tokens on average; the longest are several times that
 SLOWS: frozenset[Aspect] = frozenset({"tail", "decode", "ttft"})
 
@@ -79,6 +91,53 @@ def tail_from_long_prompts(
     )
 
 
+@rule(cause="chunked_prefill_stalls")
+def prompt_booked_at_its_end(log: ServerLog) -> Outcome:
+    """Requests nearly stop until another one's long prompt is read, which is counted at its end."""
+    lines = [n for n in log.decode if n.prompt_tok_s is not None and n.tok_s is not None]
+    usual = (
+        median([n.tok_s or 0.0 for n in lines if n.running])
+        if any(n.running for n in lines)
+        else 0.0
+    )
+    starved: list[DecodeLine] = []
+    found: list[tuple[list[DecodeLine], DecodeLine]] = []
+    for line in lines:
+        if (
+            (line.running or 0) > 1
+            and line.prompt_tok_s == 0
+            and (line.tok_s or 0) < usual / SLOWED
+        ):
+            starved.append(line)
+            continue
+        if len(starved) >= ROW and (line.prompt_tok_s or 0) * PERIOD_S >= LONG_PROMPT * len(
+            starved
+        ):
+            found.append((starved, line))
+        starved = []
+    if not found:
+        return None
+    row, end = max(found, key=lambda one: len(one[0]))
+    tokens = (end.prompt_tok_s or 0) * PERIOD_S
+    return Finding(
+        f"For {len(row)} lines {row[0].running} requests get {max(n.tok_s or 0 for n in row):.1f} tok/s"
+        f" together at most, and then about {tokens:.0f} prompt tokens are counted at once and the"
+        f" rate is back ({len(found)} such stretch(es)): a long prompt was read, and the others got a"
+        " token between two chunks of it.",
+        shown_by=(log,),
+        confidence=0.7,
+        slows=SLOWS,
+        effect=Effect(decode_pct=(-50.0, -25.0, -10.0), source="share of time lost to that prompt"),
+        category="workload",
+        remedy=(
+            "A smaller --max-num-batched-tokens: each chunk then holds the others for a shorter time.",
+            "Long prompts to their own replica, or a common beginning that the prefix cache holds.",
+        ),
+        verify="the rate of the others while one long prompt is read",
+        quotes=(*quoted(row[-1:]), *quoted([end])),
+    )
+
+
 def _stalled(
     log: ServerLog, args: Arguments, worst: Stall, times: int, refused: list[str]
 ) -> Finding:
@@ -118,4 +177,4 @@ def _prompt(benchmark: Benchmark) -> float | None:
     return tokens / prompts if tokens and prompts else None
 
 
-RULES = (prefill_holds_decode_back, tail_from_long_prompts)
+RULES = (prefill_holds_decode_back, prompt_booked_at_its_end, tail_from_long_prompts)

@@ -25,7 +25,8 @@ _OOM = re.compile(
 _NEEDS = re.compile(
     r"is not installed|No module named|ImportError|PackageNotFound|Repo id must be|not compatible with radix"
     r"|does not exist|No such file or directory|does not appear to have a file named|Can't load the configuration"
-    r"|driver on your system is too old|gated repo|401 Client Error|trust_remote_code|Unrecognized model in"
+    r"|driver on your system is too old|forward compatibility was attempted"
+    r"|gated repo|401 Client Error|trust_remote_code|Unrecognized model in"
     r"|divisible by|% (?:\w{1,30}\.)?(?:tp|pp|ep|dp|world|\w{1,20}parallel)\w{0,20}size == 0",
     re.I,
 )
@@ -35,7 +36,7 @@ _REFUSES = re.compile(
 )
 _STEPS = (
     (re.compile(r"size == 0|divisible"), "A --tp that divides the model's attention and KV heads."),
-    (re.compile(r"too old"), "A newer driver, or an image built for the CUDA version it has."),
+    (re.compile(r"too old|forward compat"), "A newer driver, or an image for the CUDA it has."),
     (re.compile(r"trust_remote"), "--trust-remote-code, if you trust that code."),
     (
         re.compile(r"config\.json|Repo id"),

@@ -13,6 +13,7 @@ from tools.rule import Cleared, Effect, Finding, Outcome, rule
 FULL_PCT = 95.0  # of one core
 SLOWER = 1.5  # the client's gap between tokens against the engine's
 GPU_WAITS = (20.0, 90.0)  # utilisation: neither idle nor full
+STARVED = 20.0  # % at which a GPU that decodes waits most of the time: nothing is resident then
 COOL = 0.5  # of the power limit, at which a busy GPU waits for somebody
 _PARTS = ("detoken",)
 _SERVERS = ("sglang", "vllm", "python", "engine", "launch_server")
@@ -80,6 +81,8 @@ def host_cannot_feed_the_gpu(
     if log and not log.decode and not log.prefill and log.started:
         return Cleared("no request came in: an idle scheduler spins on one core", (log,))
     used = median(told)
+    if 0 < (most := _busiest_pct(gpus)) < STARVED and log and Traffic(log).decode:
+        return _starved(busy, most, gpus, processes, log)
     if not GPU_WAITS[0] <= used <= GPU_WAITS[1]:
         return Cleared(f"the GPUs are at {used:.0f} %", (gpus,))
     watts = [s.power_w / s.power_limit_w for s in gpus.samples if s.power_w and s.power_limit_w]
@@ -93,6 +96,36 @@ def host_cannot_feed_the_gpu(
         settle="halve the GPU clock once (nvidia-smi -lgc) and give the server two cores once"
         " (taskset): the one that hurts is the bottleneck",
         suspicion=0.5,
+    )
+
+
+def _busiest_pct(gpus: Gpus) -> float:
+    """Return the median utilisation of the GPU that is used most; others may belong to nobody."""
+    told = (
+        [s.util_pct for s in group if s.util_pct is not None] for group in gpus.by_gpu().values()
+    )
+    return max((median(one) for one in told if one), default=0.0)
+
+
+def _starved(
+    busy: list[Process], used: float, gpus: Gpus, processes: Processes, log: ServerLog
+) -> Finding:
+    """Tell of a GPU that is idle between steps although requests are decoded."""
+    running = Traffic(log).usual_running
+    return Finding(
+        f"{busy[0].name} is at {busy[0].cpu_pct:.0f} % of a core and no GPU is above {used:.0f} %, while"
+        f" {running} request(s) are decoded: the GPU waits for what the CPU does in each step (masks of"
+        " a grammar, sampling in Python, logging, copies).",
+        shown_by=(processes, gpus, log),
+        confidence=0.7,
+        slows=frozenset({"decode", "throughput", "tail"}),
+        effect=Effect(decode_pct=(-95.0, -70.0, -30.0), source="the share of time the GPU is idle"),
+        remedy=(
+            "py-spy dump of the scheduler under load says what it does in a step.",
+            "With a grammar: json_schema or a simpler grammar, another --grammar-backend.",
+        ),
+        verify="GPU utilisation above 90 % at the same load",
+        quotes=(f"{busy[0].name} {busy[0].cpu_pct:.1f} % CPU", f"GPU utilisation {used:.0f} %"),
     )
 
 

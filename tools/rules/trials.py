@@ -13,13 +13,12 @@ from tools.engine.comparison import (
     Run,
     Shift,
     at_fault,
-    changed_too,
     contradicted,
     outcomes,
     runs_of,
     shifts,
-    told_apart,
 )
+from tools.engine.confounded import changed_too, told_apart
 from tools.engine.shift_words import name_of, nothing_moved, pair_of
 from tools.errors import Undecided
 from tools.in_use import side_in_use
@@ -83,7 +82,7 @@ def _by(
     using = side_in_use(knob, trials, runs, claim, args, gpus)
     fault = at_fault(knob, runs, using)
     proves = cause == knob.causes[0]
-    found = shifts(knob, runs, fault)
+    found = [] if knob.ends else shifts(knob, runs, fault)
     if knob.feeds or not found:
         said = _hangs_on(knob, found) if knob.feeds else _by_outcome(knob, runs, fault)
         return said if proves else None

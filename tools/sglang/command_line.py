@@ -203,7 +203,7 @@ def _placed(seen: Launch, line: str, header: str, text: str) -> Launch:
     cells, names = line.split(), header.split()
     for name, field in (("PID", "pid"), ("USER", "user")):
         cell = cells[names.index(name)] if name in names and names.index(name) < len(cells) else ""
-        if (field == "user" and cell) or cell.isdigit():
+        if (field == "user" and cell) or cell.isdecimal():
             update[field] = int(cell) if field == "pid" else cell
     main = re.search(
         r"^(?:MainPID=|\s{2,12}Main PID: )(\d{2,8})\b", text[:TEXT_CHARS], re.MULTILINE

@@ -61,7 +61,7 @@ def quantiles(histograms: Mapping[str, Buckets]) -> dict[str, float]:
 
 def _quantile(buckets: Buckets, share: float) -> float | None:
     total = buckets.get(math.inf, 0.0)
-    if total <= 0:
+    if total <= 0 or math.isinf(total) or -math.inf in buckets:
         return None
     lower, below = 0.0, 0.0
     for edge, count in sorted(buckets.items()):

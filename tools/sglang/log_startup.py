@@ -83,11 +83,18 @@ def _nothing(_run: Startup, _found: re.Match[str], _message: str) -> None:
 
 def _weights(run: Startup, found: re.Match[str], message: str) -> None:
     kind, quant = re.search(r"\btype=(\w+)", message), re.search(r"\bquant=([\w.-]+)", message)
+    took = re.search(r"\belapsed=(\d+(?:\.\d+)?) ?s\b", message)
     run.first(
+        load_s=number(took[1]) if took else None,
         weights_gb=number(found[1]),
         model_type=kind[1] if kind else None,
         quant=quant[1] if quant and quant[1] != "None" else None,
     )
+
+
+def _shards(run: Startup, found: re.Match[str], _message: str) -> None:
+    hours, minutes, seconds = (float(part or 0) for part in found.groups()[1:])
+    run.first(load_s=3600 * hours + 60 * minutes + seconds)
 
 
 def _kv(run: Startup, found: re.Match[str], message: str) -> None:
@@ -156,6 +163,8 @@ _FORMS: tuple[tuple[str, re.Pattern[str], Reads], ...] = (
     ("Capture", re.compile(r"Capture .{0,40}?graph (?:bs|num tokens) \["), _lists),
     ("[BCG] Capture", re.compile(r"Capture num tokens:? \["), _lists),
     ("Load weight end", re.compile(r"mem usage=" + _GB), _weights),
+    ("100% Completed", re.compile(
+        r"Loading .{0,60}shards: 100% Completed \| (\d{1,5})/\1 \[(?:(\d{1,3}):)?(\d{2}):(\d{2})<"), _shards),
     ("Load weight", re.compile(r"Load weight (?:begin|end)"), _nothing),
     ("Cache is allocated", re.compile(r"(?:KV|Cache) Cache is allocated\..*?#tokens: (\d+)"), _kv),
     ("KV cache allocated", re.compile(r"Post-capture KV sizing: .*?#tokens: (\d+)"), _kv),

@@ -13,6 +13,7 @@ from typing import Any
 from tools.engine import ModelConfig
 from tools.errors import Unreadable
 from tools.probe import JSON
+from tools.sglang import layer_shapes
 
 _TEXT = ("text_config", "llm_config", "language_config", "thinker_config", "decoder")
 _VISION = ("vision_config", "audio_config", "visual", "vision_encoder", "mm_config")
@@ -78,8 +79,12 @@ def model_config(whole: Mapping[str, Any]) -> ModelConfig:
         output_gate=_output_gate(part),
         multimodal=any(isinstance(whole.get(name), Mapping) for name in _VISION),
         context=_first(part, "max_position_embeddings", "seq_length", "max_sequence_length"),
-        **_linear_heads(part),
+        **layer_shapes.latent(part),
+        **layer_shapes.windows(part, layers),
+        **layer_shapes.packing(whole, part),
+        **(layer_shapes.mamba(part) or _linear_heads(part)),
         **_mixture(part),
+        **layer_shapes.feed_forward(part, layers),
     )
 
 
@@ -176,6 +181,8 @@ def _mixture(part: Mapping[str, Any]) -> dict[str, Any]:
         each = _first(part, "intermediate_size")
     shared = _first(part, "shared_expert_intermediate_size", "moe_shared_expert_intermediate_size")
     count = _first(part, "n_shared_experts", "num_shared_experts")
+    if shared is None and (_word(part.get("model_type")) or "").startswith("llama4"):
+        count = 1  # beside the routed ones in every layer (modeling_llama4.py)
     if shared is None and count and each:
         shared = count * each
     return {

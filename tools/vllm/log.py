@@ -33,6 +33,8 @@ _FACTS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("max_total_tokens", re.compile(r"(?:GPU|CPU) KV cache size: " + _N + " tokens")),
     ("context_len", re.compile(r"Maximum concurrency for " + _N + r" tokens per|Using max model len (\d{1,9})")),
     ("weights_gb", re.compile(r"(?:Model loading|Loading model weights) took " + _N + " Gi?B")),
+    ("load_s", re.compile(r"(?:Model loading|Loading model weights) took [\d.]{1,12} Gi?B(?: memory)? and "
+                          + _N + " s")),
     ("kv_gb", re.compile(r"Available KV cache memory: " + _N + " GiB|Explicitly set \\(([\\d.]{1,12})/")),
     ("chunked_prefill", re.compile(r"Chunked prefill is enabled with max_num_batched_tokens=" + _N)),
     ("graph_addresses", re.compile(r"Registering " + _N + " cuda graph addresses")),
@@ -233,7 +235,7 @@ def _sizes(resolved: dict[str, Value]) -> tuple[int, ...]:
     """Return the batch sizes that graphs are captured for, as the configuration lists them."""
     told = resolved.get("compilation_config.cudagraph_capture_sizes")
     sizes = told if isinstance(told, tuple) else ()
-    return tuple(int(size) for size in sizes if size.isdigit() and len(size) < _DIGITS)
+    return tuple(int(size) for size in sizes if size.isdecimal() and len(size) < _DIGITS)
 
 
 _PLAIN = re.compile(

@@ -62,7 +62,7 @@ def deployment() -> Deployment:
     # sizes of its config.json; the recurrent state is kept in bf16 (--mamba-ssm-dtype bfloat16)
     checkpoint = Checkpoint(
         layers=64, hidden=5120, params_b=24.35, head_b=1.271, kv_bytes_per_token=65536,
-        state_gb=0.0755, kernels_per_layer=16, draft_b=0.372, draft_replicated_b=0.0524,
+        state_gb=0.0755, kernels_per_layer=18, draft_b=0.372, draft_replicated_b=0.0524,
     )  # fmt: skip
     return Deployment(
         checkpoint=checkpoint,
