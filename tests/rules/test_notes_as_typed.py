@@ -91,7 +91,7 @@ def test_a_result_in_a_terminal_belongs_to_the_commands_since_the_last_one() -> 
 
 
 def test_a_command_with_a_word_less_is_the_run_without_it() -> None:
-    text = "$ NCCL_P2P_DISABLE=1 ./bench\n5.8 GB/s\n$ ./bench\n20.4 GB/s\n"
+    text = "$ NCCL_P2P_DISABLE=1 ./copies -g 2\n5.8 GB/s\n$ ./copies -g 2\n20.4 GB/s\n"
     assert isinstance(tried("nccl_p2p_disable", text), Finding)
 
 
