@@ -23,13 +23,23 @@ def test_a_step_is_decode_seconds_by_verify_steps() -> None:
     )
     (told,) = read(one).decode
     assert told.step_ms == pytest.approx(50, rel=0.01)
-    assert told.accept_len == 3.01
+    assert told.accept_len == pytest.approx(3.01)
     assert told.tok_s == pytest.approx(60, rel=0.01)
 
 
-def test_before_0_5_3_the_accept_length_is_worked_out() -> None:
-    one = request(1, step_ms=50, steps=100, accept=3, spec={"spec_verify_ct": 100})
-    assert read(one).decode[0].accept_len == pytest.approx(301 / 100)
+def test_the_accept_length_is_that_of_all_steps_together() -> None:
+    many = request(1, step_ms=50, steps=300, accept=1, spec={"spec_verify_ct": 300})
+    few = request(1, step_ms=50, steps=100, accept=3, spec={"spec_verify_ct": 100})
+    assert read(many, few).decode[0].accept_len == pytest.approx(602 / 400)
+
+
+def test_the_engines_own_clock_goes_before_that_of_a_client_who_waits() -> None:
+    late = {"e2e_latency": 6.03, "first_token_latency": 0.03}
+    told = read(request(1, step_ms=2, steps=100, first_ms=5830, spec=late)).decode[0]
+    assert told.step_ms == pytest.approx(60)
+    assert told.ttft_ms == pytest.approx(30)
+    older = read(request(1, step_ms=2, steps=100, spec={"decode_throughput": 50.0})).decode[0]
+    assert older.step_ms == pytest.approx(20)
 
 
 def test_without_speculation_a_step_is_a_token() -> None:

@@ -26,6 +26,7 @@ from tools.measure.serving import Serving, runs
 ROOT = Path(__file__).parents[2]
 NEAR = 0.1  # share by which our figures may lie off the engine's own
 GONE_S = 5.0
+PROMPT = 200  # tokens: more than a short prompt and what is generated until the first line
 RATE, INPUT = "gen throughput (token/s)", "input throughput (token/s)"
 
 
@@ -48,14 +49,15 @@ class Measured:
     def steps_ms(self, streams: int) -> float:
         """Return the engine's own step time, of the rounds of requests that ours is the median of.
 
-        A round's first line counts from the round before; the first request of all is no round.
+        A round's first line counts from the round before; the very first request has a longer prompt.
         """
         rounds: list[list[dict[str, float]]] = [[]]
         for before, line in pairwise([self.decode[0], *self.decode]):
             if line["#running-req"] != before["#running-req"] or line["#token"] < before["#token"]:
                 rounds.append([])
             rounds[-1].append(line)
-        own = [one[1:] for one in rounds[1:] if len(one) > 2 and one[0]["#running-req"] == streams]
+        short = [one for one in rounds if len(one) > 2 and one[0]["#token"] < PROMPT * streams]
+        own = [one[1:] for one in short if one[0]["#running-req"] == streams]
         return (
             median(
                 mean(streams * line.get("accept len", 1.0) / line[RATE] for line in one)

@@ -87,12 +87,6 @@ class Request:
         return self.meta.get("spec_verify_ct") or None
 
     @property
-    def accept_len(self) -> float | None:
-        """Return tokens for each verify step, as the engine counts them; before 0.5.3 it does not say."""
-        told = self.meta.get("spec_accept_length")
-        return told or (self.tokens / self.verifies if self.verifies else None)
-
-    @property
     def decode_s(self) -> float | None:
         """Return the seconds from first to last token by the engine's own clock, where it tells them.
 
@@ -145,12 +139,11 @@ def _at(streams: int, some: Sequence[Request], *, speculates: bool) -> BurstDeco
             if rate and (made or not speculates):
                 steps.append((made or 1.0) / rate * 1e3)
     gaps = sorted(gap for one in some for gap in one.gaps())
-    accepted = [one.accept_len for one in some if one.accept_len]
     return BurstDecode(
         streams=streams,
         step_ms=median(steps) if steps else None,
         tok_s=median(together) if together else None,
-        accept_len=mean(accepted) if accepted else None,
+        accept_len=_accept_len(some),
         ttft_ms=median(one.first_s for one in some) * 1e3,
         itl_ms=median(gaps) * 1e3 if gaps else None,
         itl_p99_ms=gaps[int((len(gaps) - 1) * _P99)] * 1e3 if gaps else None,
@@ -168,6 +161,12 @@ def _groups(streams: int, some: Sequence[Request]) -> Iterator[Sequence[Request]
 def _rate(one: Request, start: float, end: float) -> float | None:
     tokens, seconds = one.between(start, end)
     return tokens / seconds if tokens >= _FEWEST and seconds > 0 else None
+
+
+def _accept_len(some: Sequence[Request]) -> float | None:
+    """Return tokens for each verify step as the engine counts them, the one of prefill included."""
+    told = [(one.tokens, one.verifies) for one in some if one.verifies]
+    return sum(tokens for tokens, _ in told) / sum(steps for _, steps in told) if told else None
 
 
 def _told(one: Request) -> float | None:

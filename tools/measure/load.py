@@ -19,7 +19,6 @@ MOST_STREAMS, MOST_COUNTS = 8, 4
 ROUNDS = 2  # of requests for each count of streams, as in tools/remote/burst.py
 PROMPT_TOKENS = 8192  # of the long prompt: four chunks of the smallest usual size (2048)
 NEW_TOKENS = 512  # of one request; the engine repeats all that was generated in every chunk
-SHORT_TOKENS = 600  # of all short prompts of a round at most, counted for eight streams
 WARM_TOKENS = 24
 HZ = 8.0  # NVML looks a second; NVML itself refreshes power and utilisation at some 10
 SLACK_S = 25.0  # for looking before, and for an NVML that hangs
