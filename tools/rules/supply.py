@@ -8,6 +8,7 @@ from tools.linux.machine import Machine
 from tools.nvidia.gpus import Gpus, GpuSample
 from tools.rule import Cleared, Effect, Finding, Outcome, rule
 
+_BRAKE = "hw_power_brake_slowdown"
 REST_W = 100.0  # CPU, board, disks and fans, at the least
 
 _SETTLE = (
@@ -31,8 +32,10 @@ def _quote(one: GpuSample) -> str:
 def brake_line_asserted(gpus: Gpus) -> Outcome:
     """The board's external power brake slows a GPU."""
     told = [one for one in gpus.samples if one.reasons is not None]
-    braked = [one for one in told if "hw_power_brake_slowdown" in (one.reasons or ())]
-    rising = _rising(gpus, "hw_power_brake_slowdown")
+    braked = [one for one in told if _BRAKE in (one.reasons or ())]
+    rising = _rising(gpus, _BRAKE)
+    if braked and not rising and all(map(_at_rest_alone, gpus.by_gpu().values())):
+        return Cleared("the power brake shows at rest alone; under load no sample has it")
     if braked or rising:
         one = (braked or list(gpus.samples))[0]
         return Finding(
@@ -45,7 +48,7 @@ def brake_line_asserted(gpus: Gpus) -> Outcome:
                 *rising,
             ),
         )
-    old = max((one.reason_us.get("hw_power_brake_slowdown", 0) for one in gpus.samples), default=0)
+    old = max((one.reason_us.get(_BRAKE, 0) for one in gpus.samples), default=0)
     if old:
         raise Undecided(
             f"the brake was active for {old / 1e6:.1f} s since the driver was loaded, perhaps at boot",
@@ -55,6 +58,13 @@ def brake_line_asserted(gpus: Gpus) -> Outcome:
     if not told and not any(one.reason_us for one in gpus.samples):
         raise Undecided("the clock reasons were not read", settle=_SETTLE, suspicion=0.03)
     return Cleared("no sample shows the power brake")
+
+
+def _at_rest_alone(group: tuple[GpuSample, ...]) -> bool:
+    """Say whether one GPU shows no brake at work, and was seen at work if it shows one at rest."""
+    braked = [one for one in group if _BRAKE in (one.reasons or ())]
+    worked = any(one.busy and one.reasons is not None for one in group)
+    return not braked or (worked and all(one.busy is False for one in braked))
 
 
 def _rising(gpus: Gpus, reason: str) -> tuple[str, ...]:
