@@ -6,6 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+from bot.evaluate import PLAYBOOK, evaluate
+from bot.evaluation import Summary
+
 HERE = Path(__file__).parent
 CAUSES = HERE.parents[1] / "tools" / "knowledge" / "causes.yaml"
 COMMAND = f"{sys.executable} -m bot diagnose --json --question-file {{question}} {{files}}"
@@ -25,3 +28,11 @@ def test_the_dev_cases_are_judged_as_well_as_before() -> None:
     )  # fmt: skip
     assert scored.returncode == 0, scored.stdout[-9000:] + scored.stderr[-2000:]
     assert "unknown cause ids: -" in scored.stdout
+
+
+def test_the_followups_are_read_and_settle_what_they_settle() -> None:
+    sums = Summary.of(evaluate(HERE / "dev", followup=True).ways[PLAYBOOK])
+    assert sums.cases == 26
+    assert sums.category >= 0.96
+    assert sums.cause >= 0.95
+    assert (sums.must_not, sums.false_alarms) == (0, 0)
