@@ -95,7 +95,7 @@ def why_not(one: Confirmed, asked: Interest) -> str:
         slowed, meant = (
             " and ".join(sorted(aspects)) for aspects in (one.finding.slows, asked.aspects)
         )
-        return f"it bears on {slowed}, and you ask about {meant}"
+        return f"it bears on {slowed}, not on {meant}"
     if one.idle_fault:
         return "it costs nothing as things are"
     return "" if one.benign else "it explains less of what you ask about"

@@ -83,7 +83,7 @@ def bridge_makes_no_contact(nvlinks: Nvlinks, topology: Topology | None) -> Outc
             raise Undecided(
                 "no link of any GPU is active: no bridge is fitted, or the links did not come up at the start",
                 settle="restart the machine (a guest: itself), then nvidia-smi nvlink -s and topo -m again; if they"
-                " stay down: is a bridge or an NVSwitch there?",
+                " stay down, look whether a bridge or an NVSwitch is there",
                 suspicion=0.2,
             )
         return Cleared("no NVLink is listed, and no two GPUs are joined by one")
@@ -99,7 +99,7 @@ def bridge_makes_no_contact(nvlinks: Nvlinks, topology: Topology | None) -> Outc
         none = "no link is active; without a bridge that is normal"
         raise Undecided(
             none if judged == "none" else "how many links this product carries is not known",
-            settle="is a bridge fitted? then nvidia-smi topo -m must show NV between the cards",
+            settle="look whether a bridge is fitted; then nvidia-smi topo -m must show NV between the cards",
             suspicion=0.25 if judged != "none" else 0.2 if len(states) > 1 else 0.1,
         )
     name = next(iter(nvlinks.gpu_names.values()), "this product")

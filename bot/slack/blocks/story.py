@@ -29,7 +29,7 @@ LETTERS = 9000  # characters that are to be read
 MOST = 45  # blocks; Slack takes 50
 OF_A_CHAPTER = 10  # lines under one heading, so that forty findings do not push out what follows
 _CHAPTER = 2600  # characters under one heading
-_LINKS = 24  # whose addresses take room; later ids are told without
+_LINKS = 8  # whose addresses take room, some 90 characters each; later ids are told without
 
 
 class Story:
