@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 
 .DEFAULT_GOAL := all
-.PHONY: all demo test test-engine soak check fix golden docs eval bench lab clean
+.PHONY: all demo test test-engine test-engine-long soak soak-long check fix golden docs eval bench lab clean
 
 all: check test
 
@@ -12,12 +12,18 @@ demo: $(VENV)/.installed  ## tell the CT129 story: no key, no network, no GPU
 	$(BIN)/perfsleuth demo
 
 test: $(VENV)/.tested  ## run the tests
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q -n 2 --dist loadgroup
 
-soak: $(VENV)/.tested  ## the slow suite: a crowd of questions, cut sockets, kill -9; every lie and every hostile text
-	$(BIN)/python -m pytest -q --soak tests/soak
+soak: $(VENV)/.tested  ## the slow suite: a crowd of questions, cut sockets, kill -9, a change that fails at each transition; every lie and hostile text
+	$(BIN)/python -m pytest -q --soak -m "not long" tests/soak
 
-test-engine: $(VENV)/.tested  ## a real SGLang on the CPU, set up below ~/.cache: our load on it agrees with its own log
+soak-long: $(VENV)/.tested  ## changes under 115 faults, mornings and replicas that are killed, the image built step by step: 30 minutes
+	$(BIN)/python -m pytest -q --soak -m long tests/soak
+
+test-engine: $(VENV)/.tested  ## a real SGLang on the CPU, set up below ~/.cache: our load agrees with its log; changes are kept or taken back
+	$(BIN)/python -m pytest -q --engine -m "not long" tests/real_engine
+
+test-engine-long: $(VENV)/.tested  ## all of it: each end under every launcher, and twelve faults: 25 minutes
 	$(BIN)/python -m pytest -q --engine tests/real_engine
 
 check: $(VENV)/.tested  ## format, lint, types, layers

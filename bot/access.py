@@ -77,6 +77,26 @@ class Access:
         return asker.channel in ids and not self._groups.stranger(asker.user)
 
 
+def refusal_here(settings: Settings, host: str, user: str) -> str | None:
+    """Return why a user of this machine may not approve a change from its terminal; None: they may.
+
+    Where nobody is named to approve, who can log in to the host may: they could do it by hand. Where
+    people are named, `local:NAME` must be among them.
+    """
+    narrow, general = settings.host(host).approve, settings.access.approve
+    lists = [ids for ids in (general, narrow) if ids]
+    if not lists and narrow is None:
+        return None
+    name = f"local:{user}"
+    if lists and all(name in ids for ids in lists) and narrow != ():
+        return None
+    where = settings.read_from or "hosts.toml"
+    return (
+        f"{user} may not approve changes on {host}: {where} names who may, and {name} is not among them. "
+        "Nothing was done."
+    )
+
+
 def _open_to(ids: Sequence[str] | None) -> str:
     if ids is None:
         return "Guests and people of other workspaces must be named first."

@@ -33,6 +33,12 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, not
 Save = Annotated[
     Path | None, typer.Option("--save", metavar="FILE", help="Keep the looks as a case file.")
 ]
+Charts = Annotated[
+    Path | None,
+    typer.Option(
+        "--charts", metavar="FOLDER", help="Draw the step, the load and the log there, as PNG."
+    ),
+]
 HostName = Annotated[
     str | None,
     typer.Option("--host", metavar="NAME[:PORT]", help="The host, if the text does not name it."),

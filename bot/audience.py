@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from bot.experiment.step import Step
 from bot.investigate import Event
 from bot.store.run import Run
+
+Happening = Event | Step
 
 
 class Audience(Protocol):
     """Told from worker threads; every call returns at once."""
 
     def began(self, run: Run, looks: int) -> None:
-        """A run begins, or goes on after a restart with `looks` already taken."""
+        """A run begins, or goes on after a restart with `looks`, or steps, already taken."""
 
-    def tell(self, run: Run, event: Event) -> None:
+    def tell(self, run: Run, event: Happening) -> None:
         """Something happened in it."""
 
     def ended(self, run: Run) -> None:
@@ -30,7 +33,7 @@ class Nobody:
     def began(self, run: Run, looks: int) -> None:
         """Do nothing."""
 
-    def tell(self, run: Run, event: Event) -> None:
+    def tell(self, run: Run, event: Happening) -> None:
         """Do nothing."""
 
     def ended(self, run: Run) -> None:

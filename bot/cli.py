@@ -15,6 +15,7 @@ from bot.arguments import (
     AskedText,
     CaseFile,
     Cases,
+    Charts,
     Explained,
     Files,
     HostName,
@@ -33,7 +34,10 @@ from bot.arguments import (
     WithFollowup,
 )
 from bot.bench.arguments import bench
+from bot.health.arguments import health
+from bot.keeping.arguments import export, tidy
 from bot.source.arguments import explain_flag, list_flags
+from bot.trying.arguments import try_change, tune
 from bot.whatif.arguments import whatif
 
 app = typer.Typer(
@@ -49,11 +53,17 @@ app = typer.Typer(
 
 
 @app.command(short_help="Ask about a host, in your own words.")
-def ask(text: Question, host: HostName = None, save: Save = None, as_json: AsJson = False) -> None:
+def ask(
+    text: Question,
+    host: HostName = None,
+    save: Save = None,
+    charts: Charts = None,
+    as_json: AsJson = False,
+) -> None:
     """Ask about a host: "don't leave perf on the table on CT129"."""
     from bot import commands
 
-    commands.ask(text, host, save, as_json=as_json)
+    commands.ask(text, host, save, charts, as_json=as_json)
 
 
 @app.command(short_help="Judge what is in files.")
@@ -62,6 +72,7 @@ def diagnose(
     question: AskedText = None,
     question_file: AskedFile = None,
     save: Save = None,
+    charts: Charts = None,
     as_json: AsJson = False,
     explain: Explained = None,
 ) -> None:
@@ -75,20 +86,21 @@ def diagnose(
     if question is not None and question_file is not None:
         raise typer.BadParameter("give --question or --question-file, not both")
     asked = given.text_of(question_file).strip() if question_file else question or ""
-    commands.diagnose(files, asked, save, as_json=as_json, explained=explain)
+    commands.diagnose(files, asked, save, charts, as_json=as_json, explained=explain)
 
 
 @app.command(short_help="Judge a case file again.")
 def replay(
     case: CaseFile,
     question: AskedText = None,
+    charts: Charts = None,
     as_json: AsJson = False,
     explain: Explained = None,
 ) -> None:
     """Judge a case file again, with the parsers and rules of today."""
     from bot import commands
 
-    commands.replay(case, question, as_json=as_json, explained=explain)
+    commands.replay(case, question, charts, as_json=as_json, explained=explain)
 
 
 @app.command(short_help="Set two hosts, cases or sets of files side by side.")
@@ -119,7 +131,9 @@ def capture(host: AskedHost, to: To = None) -> None:
 
 
 @app.command(short_help="Tell the CT129 story.")
-def demo(as_json: AsJson = False, slack: InSlack = False, port: PagePort = None) -> None:
+def demo(
+    as_json: AsJson = False, charts: Charts = None, slack: InSlack = False, port: PagePort = None
+) -> None:
     """Tell the CT129 story from a shipped, synthetic case: no key, no network, no GPU.
 
     With --slack: a small page on this machine, on which the bot is asked as in Slack.
@@ -127,13 +141,13 @@ def demo(as_json: AsJson = False, slack: InSlack = False, port: PagePort = None)
     from bot import commands
 
     if slack:
-        if as_json:
-            raise typer.BadParameter("give --slack or --json, not both")
+        if as_json or charts:
+            raise typer.BadParameter("--slack goes with neither --json nor --charts")
         commands.demo_in_slack(port or 0)
         return
     if port is not None:
         raise typer.BadParameter("--port goes with --slack")
-    commands.demo(as_json=as_json)
+    commands.demo(charts, as_json=as_json)
 
 
 @app.command(short_help="Say what is set up and what is missing.")
@@ -191,9 +205,14 @@ def rules(name: Named = None, as_json: AsJson = False) -> None:
     typer.echo(rules_text(name, as_json=as_json))
 
 
+app.command(short_help="Look at every host, lightly.")(health)
 app.command(short_help="Say what a deployment would give.")(whatif)
 app.command(short_help="Measure a server under our own load.")(bench)
 app.command(short_help="Say which line of the engine's source set a flag.")(explain_flag)
+app.command("try", short_help="Try a change: restart, measure, keep or take back.")(try_change)
+app.command(short_help="Try what is predicted to help, one by one.")(tune)
+app.command(short_help="Write kept cases into files.")(export)
+app.command(short_help="Remove what was over long ago.")(tidy)
 app.command("flags", short_help="List the flags of an installed engine.")(list_flags)
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bot import settings, telling
+from bot import drawing, settings, telling
 from bot.demo import shipped
 from bot.given import text_of
 from bot.investigate import Judged, conclude, investigate
@@ -17,6 +17,7 @@ from bot.planner import Planner, Playbook
 from bot.question import Question
 from bot.question.comparing import comparing
 from bot.reach import chosen, parted, reach
+from bot.source.look import SourceLook
 from tools.case import Case
 from tools.errors import HostError, ToolsError
 from tools.evidence import read_back
@@ -29,12 +30,15 @@ if TYPE_CHECKING:
     from bot.agent.agent import Agent
 
 
-def ask(text: str, host: str | None, save: Path | None, *, as_json: bool) -> None:
+def ask(
+    text: str, host: str | None, save: Path | None, charts: Path | None = None, *, as_json: bool
+) -> None:
     """Investigate the host that a text names; raise HostError if it answers nothing."""
+    drawing.ready(charts)
     known = settings.load()
     question = Question.of(text, known.hosts)
     if host is None and (pair := comparing(text, known.hosts)):
-        _ask_both(pair, question, save, as_json=as_json)
+        _ask_both(pair, question, save or charts, as_json=as_json)
         return
     name, port = parted(chosen(question.hosts, host, known))
     question = replace(question, port=port or question.port)
@@ -47,17 +51,20 @@ def ask(text: str, host: str | None, save: Path | None, *, as_json: bool) -> Non
     if save:
         _keep(save, name, question, end, [*planner.exchanges_kept(), *kept])
     _insist(name, end)
+    drawing.of_case(charts, end.evidence, end.verdict.headroom, aloud=not as_json)
 
 
 def diagnose(
     files: list[Path],
     text: str,
     save: Path | None,
+    charts: Path | None = None,
     *,
     as_json: bool,
     explained: bool | None = None,
 ) -> None:
     """Judge what is in files; `explained` by a model or not (None: if one is configured)."""
+    drawing.ready(charts)
     question = Question.of(text)
     evidence = [
         read_back(number, found.probe, found.source, found.output, found.trouble)
@@ -69,12 +76,22 @@ def diagnose(
     telling.tell(question, None, end, as_json=as_json, explain=explain)
     if save:
         _keep(save, None, question, end, kept)
+    drawing.of_case(charts, end.evidence, end.verdict.headroom, aloud=not as_json)
 
 
-def replay(path: Path, text: str | None, *, as_json: bool, explained: bool | None = None) -> None:
+def replay(
+    path: Path,
+    text: str | None,
+    charts: Path | None = None,
+    *,
+    as_json: bool,
+    explained: bool | None = None,
+) -> None:
     """Judge a case file again; `explained` by a model or not (None: if one is configured)."""
+    drawing.ready(charts)
     case = Case.load(text_of(path), name=str(path))
-    _tell_case(case, text, as_json=as_json, explained=explained)
+    end = _tell_case(case, text, as_json=as_json, explained=explained)
+    drawing.of_case(charts, end.evidence, end.verdict.headroom, aloud=not as_json)
 
 
 def compare(names: tuple[str, str], text: str, port: int | None, *, as_json: bool) -> None:
@@ -84,9 +101,11 @@ def compare(names: tuple[str, str], text: str, port: int | None, *, as_json: boo
     comparing.run(names, text, port, as_json=as_json)
 
 
-def demo(*, as_json: bool) -> None:
+def demo(charts: Path | None = None, *, as_json: bool) -> None:
     """Tell the shipped case."""
-    _tell_case(shipped(), None, as_json=as_json, explained=False)
+    drawing.ready(charts)
+    end = _tell_case(shipped(), None, as_json=as_json, explained=False)
+    drawing.of_case(charts, end.evidence, end.verdict.headroom, aloud=not as_json)
 
 
 def demo_in_slack(port: int) -> None:
@@ -100,9 +119,8 @@ def capture(host: str, path: Path) -> None:
     """Ask a host everything and keep it; raise HostError if it answers nothing."""
     if path.is_dir() or not path.absolute().parent.is_dir():
         raise ToolsError(f"{path} cannot be written: name a file in a folder that exists.")
-    question = Question.of(f"capture {host}", [host])
     host, port = parted(host)
-    question = replace(question, port=port)
+    question = replace(Question.of(f"capture {host}", [host]), port=port)
     known = settings.load()
     playbook = _playbook(host, known)[0]
     end = _look_at(host, question, known, playbook, telling.unexplained, as_json=False)
@@ -134,9 +152,7 @@ def _ask_both(
     pair: tuple[str, str], question: Question, save: Path | None, *, as_json: bool
 ) -> None:
     if save:
-        raise ToolsError(
-            "--save keeps the looks of one host; keep each with capture, then compare."
-        )
+        raise ToolsError("--save and --charts are of one host: capture each, then compare.")
     compare(pair, question.text, question.port, as_json=as_json)
 
 
@@ -199,15 +215,17 @@ def _look_at(
     *,
     as_json: bool,
 ) -> Judged:
-    events = investigate(question, planner, reach(name, known))
+    source = SourceLook(known.host(name).scope(), port=question.port)
+    events = investigate(question, planner, reach(name, known), source=source)
     return telling.follow(question, name, events, as_json=as_json, explain=explain)
 
 
-def _tell_case(case: Case, text: str | None, *, as_json: bool, explained: bool | None) -> None:
+def _tell_case(case: Case, text: str | None, *, as_json: bool, explained: bool | None) -> Judged:
     question = Question.of(text or case.question, [case.host] if case.host else [])
-    end = conclude(question, case.evidence(PROBES))
+    end = conclude(question, case.evidence(PROBES)).with_source()
     explain = _explaining(_offline(question, explained=explained), question, [])
     telling.tell(question, case.host, end, as_json=as_json, made=case.made, explain=explain)
+    return end
 
 
 def _keep(

@@ -5,20 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from bot.narrator import title
 from bot.planner import Planner
 from bot.question import Question
 from tools.deployment import Deployment
 from tools.engine import Claim
+from tools.errors import ToolsError
 from tools.evidence import AnyProbe, Evidence, ask
 from tools.host import STOPPED, Host
 from tools.known import Known
 from tools.physics.headroom import headroom
 from tools.probes import PROBES
+from tools.probes.source_texts import ReadSourceTexts
 from tools.rules import RULES
 from tools.side_by_side import side_by_side
 from tools.verdict import Verdict, judge
+
+if TYPE_CHECKING:
+    from bot.source.look import SourceLook
+    from bot.source.parted import Parted
 
 ROUNDS = 12  # of the playbook two or three, and of a model as many as it has turns
 BOUND_S = 120.0
@@ -40,11 +47,27 @@ class Learned:
 
 @dataclass(frozen=True)
 class Judged:
-    """The end: what is served on what, all looks, and the verdict."""
+    """The end: what is served on what, all looks, and the verdict.
+
+    `parted` says what set the flags that are not as they were asked, where the looks hold the source
+    and it was followed (`with_source`), which takes a second or two.
+    """
 
     deployment: Deployment
     evidence: tuple[Evidence, ...]
     verdict: Verdict
+    parted: Parted | None = None
+
+    def with_source(self, unfollowed: str = "") -> Judged:
+        """Return it with what the engine's source says, as far as the looks hold it.
+
+        `unfollowed` says why they do not, where following it took too long.
+        """
+        from bot.source.parted import Parted, parted
+
+        if unfollowed:
+            return replace(self, parted=Parted(unfollowed=unfollowed))
+        return replace(self, parted=parted(self.evidence, self.verdict))
 
 
 @dataclass(frozen=True)
@@ -73,16 +96,20 @@ def investigate(
     known: Sequence[Evidence] = (),
     bound_s: float = BOUND_S,
     stopped: Callable[[], bool] = _never,
+    source: SourceLook | None = None,
 ) -> Iterator[Event]:
     """Ask until the planner knows enough or the bounds are reached, then judge all that was learned.
 
     `known` looks are not asked again. `stopped` is looked at between rounds; who stops a round that
-    is under way closes the host as well. What a stop lost was never seen, and so is no look.
+    is under way closes the host as well. What a stop lost was never seen, and so is no look. With
+    `source`, the engine's source is one more look, as soon as it is known what the server runs with.
     """
     evidence, started = list(known), monotonic()
     for _ in range(ROUNDS):
         if stopped() or monotonic() - started > bound_s:
             break
+        if source is not None and source.due(evidence):
+            yield from _of_source(source, question, host, evidence)
         probes = planner.next(question, evidence)
         yield from map(Noted, planner.remarks())
         if not probes:
@@ -96,7 +123,26 @@ def investigate(
             yield from _lost(told)
         elif all(look.output is None or look.output.lost for look in looks):
             break  # nobody answers; asking more would only make the person wait
-    yield conclude(question, evidence)
+    if source is not None and not stopped() and source.due(evidence, over=True):
+        yield from _of_source(source, question, host, evidence)
+    end = conclude(question, evidence)
+    yield end.with_source(source.unfollowed) if source is not None else end
+
+
+def _of_source(
+    source: SourceLook, question: Question, host: Host, evidence: list[Evidence]
+) -> Iterator[Event]:
+    """Take the source, which is added to the evidence; where it cannot be had, say so."""
+    yield Asking((ReadSourceTexts(),))
+    try:
+        look = source.take(host, evidence, conclude(question, evidence).verdict)
+    except ToolsError as why:
+        if STOPPED not in str(why):
+            text = str(why).rstrip(".")
+            yield Noted(f"Which lines of the engine's source set its flags is not told: {text}.")
+        return
+    evidence.append(look)
+    yield Learned(look)
 
 
 def _answered(looks: Sequence[Evidence], after: int, *, beyond: bool) -> list[Evidence]:

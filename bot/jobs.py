@@ -6,38 +6,24 @@ import logging
 import math
 import threading
 import time
-import zlib
-from collections.abc import Callable, Iterable
-from contextvars import Context
-from datetime import UTC, datetime
-from functools import cache
-from itertools import count
-from typing import ParamSpec, TypeVar
+from collections.abc import Callable, Collection, Iterable
 
+from bot import queue
+from bot.queue import APPLICATION_VERSION, JobsError
 from bot.quiet import quieten
 from bot.settings.people import Limits
 from bot.settings.service import Service
 from bot.store.jobs_place import jobs_url
 from bot.store.lock import Lock, hold
 from bot.store.run import Run
-from tools.errors import ToolsError
 
-# A workflow takes the number of a run and nothing else, so work that an older version accepted is
-# carried out by a newer one. DBOS would leave work of another application version lying for ever.
-APPLICATION_VERSION = "runs-by-number-1"
+__all__ = ["APPLICATION_VERSION", "POLL_S", "Jobs", "JobsError"]
+
 POLL_S = 0.1  # measured: see docs/decisions/0007
-_QUEUE = "investigations"
 _PAUSES_S = (2.0, 5.0, 15.0, 60.0)  # before a run that could not be carried out is tried again
-_ALIVE = ("ENQUEUED", "DELAYED", "PENDING")  # states of a DBOS workflow that will run, or runs
 _LOG = logging.getLogger("perfsleuth.jobs")
 
 _live: Jobs | None = None
-_Args = ParamSpec("_Args")
-_Result = TypeVar("_Result")
-
-
-class JobsError(ToolsError):
-    """The queue of work cannot be used; one sentence says what to do."""
 
 
 class Jobs:
@@ -45,15 +31,21 @@ class Jobs:
 
     It must stand being called again for the same run: after a crash, or when it raised. At most
     `limits.at_once` run at once in a process, and one for each host over all processes. Beyond
-    that DBOS picks the hosts by chance; the runs of one host keep their order. All methods wait
-    for the database: call them in a thread, never in an event loop.
+    that DBOS picks the hosts by chance; the runs of one host keep their order, also one whose replica
+    died. All methods wait for the database: call them in a thread, never in an event loop.
     """
 
-    def __init__(self, service: Service, limits: Limits, carry_out: Callable[[int], None]) -> None:
+    def __init__(
+        self,
+        service: Service,
+        limits: Limits,
+        carry_out: Callable[[int], None],
+        lock: Lock | None = None,
+    ) -> None:
         self._service = service
         self._limits = limits
         self._carry_out = carry_out
-        self._lock: Lock | None = None
+        self._lock = lock  # of the executor's name, where it is held already
         self._running: set[int] = set()
         self._guard = threading.Lock()
         self._draining = threading.Event()
@@ -67,7 +59,7 @@ class Jobs:
         """
         global _live  # DBOS itself is one in a process
         address = jobs_url(self._service.database_url)
-        self._lock = hold(self._service.database_url, self._service.executor)
+        self._lock = self._lock or hold(self._service.database_url, self._service.executor)
         _live = self
         try:
             self._begin(address)
@@ -95,10 +87,10 @@ class Jobs:
             }
         )
         quieten("dbos")
-        _workflow()
+        queue.workflow(_carried_out)
         DBOS.launch()
         DBOS.register_queue(
-            _QUEUE,
+            queue.QUEUE,
             partition_concurrency=1,
             worker_concurrency=self._limits.at_once,
             polling_interval_sec=POLL_S,
@@ -107,25 +99,51 @@ class Jobs:
 
     def enqueue(self, run: Run) -> None:
         """Let it be carried out. The same run again changes nothing; raises JobsError."""
-        self._put(run, _name(run))
+        self._put(run, queue.name_of(run))
 
-    def reconcile(self, runs: Iterable[Run]) -> int:
+    def reconcile(
+        self,
+        runs: Iterable[Run],
+        works: Collection[str] = (APPLICATION_VERSION,),
+        dead: Collection[str] = (),
+    ) -> int:
         """Enqueue what was accepted and is not on its way, and return how many.
 
         Give it the open runs of the store, at the start and then each minute or so: it heals a crash
-        between accepting and enqueueing, a lost queue, and a run whose attempts all failed. Raises
-        JobsError.
+        between accepting and enqueueing, a lost queue, a run whose attempts all failed, and one that
+        waits for an application version that is none of `works`. What is `dead` runs no more,
+        whatever DBOS says of it. Raises JobsError.
         """
         put = 0
         for run in runs:
-            if run.state in ("waiting", "running") and (name := self._free_name(run)) is not None:
+            if run.state not in ("waiting", "running"):
+                continue
+            if (name := queue.apart(queue.free_name, run, works, dead)) is not None:
                 self._put(run, name)
                 put += 1
         return put
 
+    def take_over(self, executor: str, runs: Iterable[Run], works: Collection[str]) -> int:
+        """Take from a dead replica what it was carrying out, and return how many pieces that were.
+
+        They are put in again before they make room: else who waits behind them would go first. All
+        open `runs` are reconciled on the way. Where the replica was only slow, two carry out one
+        run, and the first that ends it has ended it: that is one statement in the store, together
+        with what is said. Raises JobsError.
+        """
+        held = queue.apart(queue.held, executor)
+        self.reconcile(runs, works, held)
+        queue.apart(queue.cancel, held)
+        return len(held)
+
     def tidy(self, older_than_s: float) -> int:
         """Remove the records of work that was over so long ago, and return how many; raises JobsError."""
-        return _apart(_forget, time.time() - older_than_s)
+        return queue.apart(queue.forget, time.time() - older_than_s)
+
+    @property
+    def alive(self) -> bool:
+        """Say whether work is taken up."""
+        return self._launched and not self._draining.is_set()
 
     @property
     def running(self) -> int:
@@ -161,22 +179,8 @@ class Jobs:
             self._lock.release()
             self._lock = None
 
-    def _free_name(self, run: Run) -> str | None:
-        from dbos import DBOS
-
-        for again in count():
-            name = _name(run) + (f".{again}" if again else "")
-            known = _apart(DBOS.get_workflow_status, name)
-            if known is None:
-                return name
-            if known.status in _ALIVE:
-                break
-        return None
-
     def _put(self, run: Run, name: str) -> None:
-        _apart(
-            _enqueue, run.id, name, run.host.lower() if run.host else f"{run.channel}/{run.thread}"
-        )
+        queue.apart(queue.put, run, name, queue.workflow(_carried_out))
 
     def _work(self, run_id: int) -> None:
         with self._guard:
@@ -202,49 +206,6 @@ class Jobs:
         return True
 
 
-def _name(run: Run) -> str:
-    # The key as well: a store that was begun anew gives its numbers a second time.
-    return f"run-{run.id}-{zlib.crc32(run.key.encode()):08x}"
-
-
-@cache
-def _workflow() -> Callable[[int], None]:
-    from dbos import DBOS
-
-    @DBOS.workflow(name="carry_out")
-    def carry_out(run_id: int) -> None:
-        if _live is not None:
-            _live._work(run_id)
-
-    return carry_out
-
-
-def _enqueue(run_id: int, name: str, partition: str) -> None:
-    from dbos import DBOS, SetEnqueueOptions, SetWorkflowID
-
-    with SetWorkflowID(name), SetEnqueueOptions(queue_partition_key=partition):
-        DBOS.enqueue_workflow(_QUEUE, _workflow(), run_id)
-
-
-def _forget(until: float) -> int:
-    from dbos import DBOS
-
-    before = datetime.fromtimestamp(until, UTC).isoformat()
-    removed = 0
-    while found := DBOS.list_workflows(
-        completed_before=before, limit=1000, load_input=False, load_output=False
-    ):
-        DBOS.delete_workflows([each.workflow_id for each in found])
-        removed += len(found)
-    return removed
-
-
-def _apart(call: Callable[_Args, _Result], *args: _Args.args, **kwargs: _Args.kwargs) -> _Result:
-    # In a context of its own: what DBOS is asked from inside a workflow it would write down as a
-    # step of that workflow, and a second attempt would have to take the same steps in that order.
-    try:
-        return Context().run(call, *args, **kwargs)
-    except Exception as why:  # noqa: BLE001 - its text may hold the address, password and all
-        raise JobsError(
-            f"The queue of work does not answer ({type(why).__name__}): look at the database. Nothing is lost."
-        ) from None
+def _carried_out(run_id: int) -> None:
+    if _live is not None:
+        _live._work(run_id)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from bot.question import Question
+from tools.change import Change
 from tools.evidence import AnyProbe, Evidence
 from tools.probe import Probe, facts_of
 from tools.rule import Rule
@@ -28,6 +29,9 @@ class Planner(Protocol):
 
     def exchanges_kept(self) -> list[dict[str, Any]]:
         """Return what a model was given and said, as a case keeps it; empty where none was asked."""
+
+    def changes(self) -> Sequence[Change]:
+        """Return what a model would try; people decide on it."""
 
 
 class Playbook:
@@ -67,6 +71,10 @@ class Playbook:
     def exchanges_kept(self) -> list[dict[str, Any]]:
         """No model was asked."""
         return []
+
+    def changes(self) -> Sequence[Change]:
+        """A list would try nothing."""
+        return ()
 
     def _put(self, probe: type[Probe[Any]], question: Question) -> AnyProbe:
         scope = dict(self._scope)

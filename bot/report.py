@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bot.narrator import Explanation
 from tools.evidence import Evidence
 from tools.judgement import Confirmed, RuledOut, Unchecked
 from tools.verdict import Verdict
+
+if TYPE_CHECKING:
+    from bot.source.parted import Parted
 
 SCHEMA = 1
 EXCERPT = 400  # characters of raw answer shown with each look
@@ -19,10 +22,12 @@ def report(
     verdict: Verdict,
     evidence: tuple[Evidence, ...],
     explanation: Explanation | None = None,
+    parted: Parted | None = None,
 ) -> dict[str, Any]:
     """Return the report as plain data; `causes` are those that the verdict stands for.
 
     `explanation` and `ideas` are there only where a model was asked: no rule stands behind them.
+    `provenance` is what explain-flag says of each flag that is not as it was asked.
     """
     open_findings = () if verdict.cause else verdict.findings
     return {
@@ -48,6 +53,7 @@ def report(
             ],
             "asides": [_cause(one) for one in (*verdict.asides, *open_findings)],
             "headroom": verdict.headroom.as_json() if verdict.headroom else None,
+            "provenance": [one.as_json() for one in parted.flags] if parted else [],
         },
         "evidence": [look(one) for one in evidence],
         **(_explained(explanation) if explanation else {}),

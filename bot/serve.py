@@ -11,13 +11,16 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
 
-from bot import log, settings
+from bot import log, memory, settings, traces
+from bot.experiment.on_host import OnHost
+from bot.pulse.pulse import Pulse
 from bot.reach import reach
 from bot.settings import Service, Settings, SettingsError
 from bot.slack.api.check import missing_sentence
 from bot.slack.api.introduce import introduce
 from bot.slack.office import Office, Reach, Watched, as_it_is, open_office
 from bot.slack.reception.http import parted
+from bot.work.experiments import OnIt
 
 DRAIN_S = 8.0  # for what runs; what is cut short goes on after the next start
 _STOPPED = 130
@@ -37,9 +40,13 @@ def serve(http: str | None) -> None:
     if sentence := missing_sentence(service, http=http is not None):
         raise SettingsError(sentence)
     address = parted(http) if http is not None else None
-    log.begin()
+    log.begin(as_json=service.json_log)
+    traced = traces.begin()
     sys.setswitchinterval(_SWITCH_S)
-    if not asyncio.run(_until_a_signal(known, service, address)):
+    memory.bound()
+    drained = asyncio.run(_until_a_signal(known, service, address))
+    traced()
+    if not drained:
         # a thread that still asks a host would hold the process; its run goes on after the start
         logging.shutdown()
         os._exit(0)
@@ -53,6 +60,7 @@ async def run(
     address: tuple[str, int] | None = None,
     host_of: Reach = reach,
     watched_by: Watched = as_it_is,
+    on_host: OnIt = OnHost,
     up: Callable[[Office], None] = lambda _: None,
 ) -> bool:
     """Be the bot until `stop` is set; `up` is called when it is there.
@@ -60,15 +68,25 @@ async def run(
     Return False where a run was cut short, whose thread may still live. Raises ToolsError.
     """
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_THREADS, "perfsleuth"))
-    us = await introduce(service)
     async with AsyncExitStack() as opened:
+        pulse = Pulse(service.metrics)
+        opened.callback(pulse.close)
+        us = await introduce(service)
         office = await open_office(
-            known, service, us, address, opened, host_of=host_of, watched_by=watched_by
+            known,
+            service,
+            us,
+            address,
+            opened,
+            host_of=host_of,
+            watched_by=watched_by,
+            on_host=on_host,
         )
         hosts = f"{len(known.hosts)} host{'' if len(known.hosts) == 1 else 's'}"
         if not known.hosts:
             _LOG.warning("no host is set up, so only files can be judged: list hosts in hosts.toml")
         _LOG.info("up: @%s in %s, %s, %s", us.name, us.workspace or us.team, hosts, office.mode)
+        pulse.of(office, asyncio.get_running_loop())
         up(office)
         await office.until(stop)
         _LOG.info("stopping: nothing new is taken, what runs may finish")

@@ -135,8 +135,8 @@ def _conclude(
     if as_json:
         if explanation:  # what the planning remarked upon stands nowhere else
             explanation = replace(explanation, remarks=(*notes, *explanation.remarks))
-        said = report(host, question.text, end.verdict, end.evidence, explanation)
+        said = report(host, question.text, end.verdict, end.evidence, explanation, end.parted)
         sys.stdout.write(json.dumps(said, ensure_ascii=False, indent=1) + "\n")
         return
     terminal.tell(narrator.deployed(host, str(end.deployment)))
-    terminal.tell(narrator.verdict(end.verdict, question.interest, explanation))
+    terminal.tell(narrator.verdict(end.verdict, question.interest, explanation, end.parted))

@@ -17,7 +17,7 @@ from tools.harmless import harmless
 
 WIDTH = 110  # columns; longer lines are hard to read, whatever the window
 _STYLE: dict[Kind, str] = {"lead": "bold", "said": "dim", "verdict": "bold", "heading": "bold"}
-_INDENT: dict[Kind, int] = {"said": 4, "item": 2, "test": 2, "text": 2}
+_INDENT: dict[Kind, int] = {"said": 4, "item": 2, "test": 2, "whole": 2, "text": 2}
 _APART: frozenset[Kind] = frozenset({"heading", "verdict"})
 _WORD = re.compile(r"\S+")
 LONGEST = 2000  # characters of one line of the story
@@ -70,7 +70,7 @@ class Terminal:
         if line.kind in _APART:
             self._out.print()
         indent = _INDENT.get(line.kind, 0)
-        width = LONGEST if line.kind == "test" else self._out.width - indent
+        width = LONGEST if line.kind in ("test", "whole") else self._out.width - indent
         for row in _rows(_text(line, said), width):
             row.rstrip()  # a story that is pasted into a ticket carries no blanks
             self._out.print(Text.assemble(" " * indent, row), soft_wrap=True)

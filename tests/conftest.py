@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import functools
+import os
+import re
+import signal
 import socket
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.lab import postgres, sshd
+from tests.lab import engine, postgres, sshd
 from tests.lab.postgres import Cluster
 from tests.lab.sshd import Lab
 
 _CONNECT = socket.socket.connect
+_SERVERS = re.compile(
+    r"launch_server|tests\.(lab|change|experiment|proposal|measure|trying)\b|tests\.fakes\.process"
+)
 
 # An example that takes long says something about the machine; one that never ends, faulthandler_timeout shows.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -29,11 +37,29 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--engine", action="store_true", help="run tests/real_engine: a real SGLang")
 
 
+def pytest_configure() -> None:
+    """Let Ctrl-C end what tests start, also where a shell's & has us ignore it: children inherit that."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     for part, option in (("soak", "--soak"), ("real_engine", "--engine")):
         if part in collection_path.parts and not config.getoption(option):
             return True
     return None
+
+
+@functools.cache
+def _sees_servers(module: Path) -> bool:
+    return bool(_SERVERS.search(module.read_text(encoding="utf-8")))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let two workers share the files; those that start servers, or look for all of them, stay with one."""
+    for item in items:
+        group = "servers" if _sees_servers(item.path) else item.nodeid.partition("::")[0]
+        item.add_marker(pytest.mark.xdist_group(group))
 
 
 @pytest.fixture(autouse=True)
@@ -47,6 +73,15 @@ def loopback_only(monkeypatch: pytest.MonkeyPatch) -> None:
         _CONNECT(self, address)
 
     monkeypatch.setattr(socket.socket, "connect", connect)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def nobody_is_left(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """End the servers that a module's tests orphaned: other tests look for all servers of this machine."""
+    yield
+    for orphan in engine.orphans(tmp_path_factory.getbasetemp()):
+        with suppress(ProcessLookupError):
+            os.kill(orphan, signal.SIGKILL)
 
 
 @pytest.fixture(scope="module")

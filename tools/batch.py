@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Sequence
+from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
@@ -79,17 +80,12 @@ class Batch:
 
     def payload(self) -> bytes:
         """Return all that goes to the bootstrap's stdin: the runner and the commands."""
-        folder = files("tools.remote")
-        source = "\n".join(
-            (folder / name).read_text(encoding="utf-8") for name in ("fork.py", "runner.py")
-        )
         job = {
             "commands": [_told(c) for c in self._commands],
             "at_once": AT_ONCE,
             "bound_s": self.bound_s,
         }
-        packed = zlib.compress(source.encode() + b"\0" + json.dumps(job).encode(), 9)
-        return b"%d\n" % len(packed) + packed
+        return _packed(json.dumps(job))
 
     def feed(self, data: bytes) -> None:
         """Take what came from the runner; raise Garbled if it cannot come from it."""
@@ -165,3 +161,14 @@ def last_words(*streams: bytes) -> str:
 
 def _told(command: Command) -> dict[str, Any]:
     return command.model_dump(include={"argv", "stdin", "limit_s", "max_bytes"})
+
+
+@lru_cache(maxsize=8)
+def _packed(job: str) -> bytes:
+    """Return the runner and a job as they go over the wire; a sweep puts one job to every host."""
+    folder = files("tools.remote")
+    source = "\n".join(
+        (folder / name).read_text(encoding="utf-8") for name in ("fork.py", "runner.py")
+    )
+    packed = zlib.compress(source.encode() + b"\0" + job.encode(), 9)
+    return b"%d\n" % len(packed) + packed

@@ -17,6 +17,7 @@ from tools.sglang.args import clean_dumps
 AnyProbe = Probe[Any]
 
 FELL = "reading it fell over what it holds"
+_NOT_THERE = "Not there: "
 _SENTENCE = 1000  # characters of why there is no answer
 
 
@@ -39,17 +40,22 @@ class Evidence:
             return type(self.probe).__name__
         return type(self.facts).__name__ if self.facts else "Unrecognised"
 
+    @property
+    def failed(self) -> bool:
+        """Say whether it told nothing, though what was asked for may well be there."""
+        return bool(self.trouble) and not self.trouble.startswith(_NOT_THERE)
+
 
 def learn(number: int, probe: AnyProbe, source: str, output: Output) -> Evidence:
     """Read one raw answer: secrets are dropped first, then facts or a trouble are drawn from it."""
     name = f"E{number}"
-    source, kept = scrub(source), _cleaned(output, probe.clean)
+    source, kept = scrub(source), _cleaned(output, probe.clean, dumps=not probe.drops_arguments)
     if kept.lost:
         return Evidence(name, probe, source, kept, trouble=kept.lost)
     try:
         return Evidence(name, probe, source, kept, facts=probe.read(kept))
     except Absent as why:
-        return Evidence(name, probe, source, kept, trouble=f"Not there: {why}")
+        return Evidence(name, probe, source, kept, trouble=f"{_NOT_THERE}{why}")
     except Failed as why:
         return Evidence(name, probe, source, kept, trouble=f"Failed: {why}")
     except ProbeError as why:
@@ -59,11 +65,11 @@ def learn(number: int, probe: AnyProbe, source: str, output: Output) -> Evidence
         return Evidence(name, probe, source, kept, trouble=fell)
 
 
-def _cleaned(output: Output, clean: Callable[[str], str]) -> Output:
+def _cleaned(output: Output, clean: Callable[[str], str], *, dumps: bool = True) -> Output:
     # any text can quote a server's arguments, whoever reads it
     return output.model_copy(
         update={
-            "stdout": clean(clean_dumps(output.stdout)),
+            "stdout": clean(clean_dumps(output.stdout) if dumps else output.stdout),
             "stderr": clean(output.stderr),
             "lost": harmless(scrub(output.lost[:_SENTENCE])),
         }
@@ -82,14 +88,17 @@ def read_back(
     )
 
 
+def answers(host: Host, probes: Sequence[AnyProbe]) -> Sequence[Output]:
+    """Ask a host in one batch; where it cannot be asked, each answer is lost for that reason."""
+    try:
+        return host.answer(probes)
+    except HostError as why:
+        return [Output(status=None, lost=str(why))] * len(probes)
+
+
 def ask(host: Host, probes: Sequence[AnyProbe], *, after: int = 0) -> list[Evidence]:
     """Ask a host in one batch; what goes wrong becomes the trouble of each look, never an exception."""
-    try:
-        outputs = host.answer(probes)
-    except HostError as why:
-        lost = Output(status=None, lost=str(why))
-        outputs = [lost] * len(probes)
-    pairs = zip(probes, outputs, strict=True)
+    pairs = zip(probes, answers(host, probes), strict=True)
     return [
         learn(after + n, probe, host.name, output)
         for n, (probe, output) in enumerate(pairs, start=1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from importlib.resources import files
 from typing import Protocol
 
@@ -50,17 +51,22 @@ def script(
     says `# Goes after x.py` is itself preceded by x. Each part begins with `# part: x.py`, so that
     the runner can compile once what several scripts share.
     """
-    texts: dict[str, str] = {}
-    for part in (*after, name):
-        _add(part, texts)
-    text = "\n".join(f"# part: {part}.py\n{source}" for part, source in texts.items())
     return Command(
         argv=("python3", "-I", "-", *arguments),
-        stdin=text,
+        stdin=_whole((*after, name)),
         stdin_name=f"{name}.py",
         limit_s=limit_s,
         max_bytes=max_bytes,
     )
+
+
+@cache
+def _whole(names: tuple[str, ...]) -> str:
+    """Put scripts together, each after those that it needs; read once, for a sweep asks for it again and again."""
+    texts: dict[str, str] = {}
+    for name in names:
+        _add(name, texts)
+    return "\n".join(f"# part: {part}.py\n{source}" for part, source in texts.items())
 
 
 def _add(name: str, texts: dict[str, str]) -> None:

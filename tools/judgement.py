@@ -96,12 +96,18 @@ def judge_each(
     """Judge every rule; of several rules about one cause the one that says most stands."""
     best: dict[str, Judgement] = {}
     serving = known.of_serving()
+    asks = _asks(probes)
     for rule in rules:
-        now = judge_one(rule, known if rule.cause.stops else serving, probes)
+        now = _judged(rule, known if rule.cause.stops else serving, asks)
         before = best.get(rule.cause.id)
         if before is not None or not _silent(now):
             best[rule.cause.id] = _both(before, now) if before else now
     return list(best.values())
+
+
+def _asks(probes: Mapping[str, type[Probe[Any]]]) -> dict[type[Facts], str]:
+    """Return by which probe each kind of facts is asked for, the first of several."""
+    return {facts_of(probe): name for name, probe in reversed(list(probes.items()))}
 
 
 def _both(before: Judgement, now: Judgement) -> Judgement:
@@ -121,11 +127,17 @@ def _silent(one: Judgement) -> bool:
 
 def judge_one(rule: Rule, known: Known, probes: Mapping[str, type[Probe[Any]]]) -> Judgement:
     """Give a rule the facts it needs, and take its word."""
-    given = {need.name: known.get(need.facts) for need in rule.needs}
-    missing = tuple(need for need in rule.needs if not need.optional and given[need.name] is None)
-    mixed, given = _apart(rule, given)
+    return _judged(rule, known, _asks(probes))
+
+
+def _judged(rule: Rule, known: Known, asks: Mapping[type[Facts], str]) -> Judgement:
+    missing = [need for need in rule.required if known.get(need.facts) is None]
+    given = {} if missing else {need.name: known.get(need.facts) for need in rule.needs}
+    mixed = ""
+    if given and known.of_several_machines:
+        mixed, given = _apart(rule, given)
     if missing or mixed:
-        return _lacks(rule, missing, known, probes) if missing else _of_two_machines(rule, mixed)
+        return _lacks(rule, missing, known, asks) if missing else _of_two_machines(rule, mixed)
     used = tuple(facts for facts in given.values() if facts is not None)
     try:
         outcome = rule.judge(**given)
@@ -146,7 +158,10 @@ def judge_one(rule: Rule, known: Known, probes: Mapping[str, type[Probe[Any]]]) 
 
 def _priced(rule: Rule, finding: Finding, known: Known) -> Finding:
     """Return a finding at what it costs this deployment, where the step model knows it."""
-    cost = None if finding.benign else cost_of(rule.cause.id, known.get)
+    own = finding.effect
+    if finding.benign or own.measured:
+        return finding
+    cost = cost_of(rule.cause.id, known.get, own.times_slower)
     if cost is None:
         return finding
     decode, prefill = (
@@ -185,7 +200,7 @@ def _apart(rule: Rule, given: dict[str, Facts | None]) -> tuple[str, dict[str, F
     A rule may judge cards that are kept apart, by themselves alone: whose machine the other facts
     tell of is not known.
     """
-    needed = [facts for need in rule.needs if not need.optional and (facts := given[need.name])]
+    needed = [facts for need in rule.required if (facts := given[need.name])]
     mixed = [facts for facts in needed if facts.mixed]
     alone = len(needed) == 1 and needed[0].keeps_apart
     if mixed and not alone:
@@ -198,14 +213,13 @@ def _apart(rule: Rule, given: dict[str, Facts | None]) -> tuple[str, dict[str, F
 
 
 def _lacks(
-    rule: Rule, missing: Sequence[Need], known: Known, probes: Mapping[str, type[Probe[Any]]]
+    rule: Rule, missing: Sequence[Need], known: Known, asks: Mapping[type[Facts], str]
 ) -> Unchecked:
-    why, how = [], []
-    for need in missing:
-        why.append(known.trouble(need.facts) or f"nothing tells of {need.facts.__name__}")
-        how += [name for name, probe in probes.items() if facts_of(probe) is need.facts][:1]
-    kinds = tuple(need.facts.__name__ for need in missing)
-    return Unchecked(rule, (), "; ".join(why), ", ".join(how), missing=kinds)
+    kinds = [need.facts for need in missing]
+    why = [known.trouble(kind) or f"nothing tells of {kind.__name__}" for kind in kinds]
+    how = [asks[kind] for kind in kinds if kind in asks]
+    names = tuple(kind.__name__ for kind in kinds)
+    return Unchecked(rule, (), "; ".join(why), ", ".join(how), missing=names)
 
 
 def _says(one: Judgement) -> tuple[int, float]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
+from functools import cached_property
 from typing import TypeVar, cast
 
 from tools.engine import ServerLog
@@ -35,6 +36,11 @@ class Known:
     def get(self, kind: type[F]) -> F | None:
         """Return the facts of a type, or None if no look gave any."""
         return cast("F | None", self._facts.get(kind))
+
+    @cached_property
+    def of_several_machines(self) -> bool:
+        """Say whether some facts cannot be of one machine."""
+        return any(facts.mixed for facts in self._facts.values())
 
     def of_serving(self) -> Known:
         """Return the same with the newest run that served, where a later start never became ready.

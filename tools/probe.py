@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from functools import cache
 from typing import Any, ClassVar, Generic, Self, TypeVar, get_type_hints
 
@@ -31,11 +32,19 @@ class Facts(BaseModel):
         """Say why these facts cannot be of one machine; empty where nothing speaks against it."""
         return ""
 
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """Return a copy; what was worked out of the fields is worked out anew."""
+        copied = super().model_copy(update=update, deep=deep)
+        for name in copied.__dict__.keys() - type(self).model_fields.keys():
+            del copied.__dict__[name]
+        return copied
+
     def merged(self, other: Self) -> Self:
         """Return these facts completed by others of the same type, which win where both speak."""
         update = {
-            field: _joined(getattr(self, field), getattr(other, field))
+            field: _joined(getattr(self, field), new)
             for field in type(self).model_fields
+            if (new := getattr(other, field)) is not None
         }
         return self.model_copy(update=update)
 
@@ -47,7 +56,7 @@ def _joined(old: Any, new: Any) -> Any:
         return {**old, **new}
     if isinstance(old, frozenset) and isinstance(new, frozenset):
         return old.union(new)
-    return old if new is None else new
+    return new
 
 
 F = TypeVar("F", bound=Facts)
@@ -85,6 +94,7 @@ class Probe(BaseModel, Generic[F]):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     routine: ClassVar[bool] = True  # the playbook may ask it without being told to
+    drops_arguments: ClassVar[bool] = False  # `clean` drops the values of dumps of arguments, too
     takes_s: ClassVar[float] = 1.0  # about how long the host needs; looks over a window say more
 
     @property

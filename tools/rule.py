@@ -11,10 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from tools.knowledge import CAUSES, Category, Cause
+from tools.physics.slower_link import INPUT_ALONE, SOURCE, decode_loss_pct, prefill_loss_pct
 from tools.probe import Facts
 
 Aspect = Literal["decode", "prefill", "ttft", "tail", "throughput", "start", "crash"]
@@ -23,11 +25,35 @@ Interval = tuple[float, float, float]  # low, middle, high
 
 @dataclass(frozen=True)
 class Effect:
-    """What a cause costs, in percent of the rate; negative is a loss. `source` says where from."""
+    """What a cause costs, in percent of the rate; negative is a loss. `source` says where from.
+
+    Where model, GPUs and load are known, the step model's price goes before it, unless it was
+    `measured` on this very server. `times_slower` is for that price: how many times slower than it
+    should be the link between the GPUs was found.
+    """
 
     decode_pct: Interval | None = None
     prefill_pct: Interval | None = None
     source: str = ""
+    measured: bool = False
+    times_slower: float | None = None
+
+    @classmethod
+    def of_slow_link(cls, times_slower: float, tp: int | None) -> Effect:
+        """Return the rule of thumb for a link `times_slower` than it should be, `tp` GPUs in a group.
+
+        It is empty where `tp` is not known.
+        """
+        if not tp:
+            return cls()
+        if tp == 1:
+            return cls(*INPUT_ALONE, "one GPU: input and loading alone")
+        return cls(
+            decode_loss_pct(times_slower),
+            prefill_loss_pct(times_slower),
+            SOURCE,
+            times_slower=times_slower,
+        )
 
 
 @dataclass(frozen=True)
@@ -103,6 +129,11 @@ class Rule:
     hypothesis: str
     needs: tuple[Need, ...]
     judge: Callable[..., Outcome]
+
+    @cached_property
+    def required(self) -> tuple[Need, ...]:
+        """Return the needs that it cannot do without."""
+        return tuple(need for need in self.needs if not need.optional)
 
     @property
     def name(self) -> str:

@@ -52,6 +52,12 @@ Judge = Annotated[
 Save = Annotated[
     Path | None, typer.Option("--save", metavar="FILE", help="Keep the raw answers as a case file.")
 ]
+Charts = Annotated[
+    Path | None,
+    typer.Option(
+        "--charts", metavar="FOLDER", help="Draw links and clocks, or A and B, there, as PNG."
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, not the story.")]
 
 
@@ -70,6 +76,7 @@ def bench(
     output_tokens: Output = 128,
     judge: Judge = False,
     save: Save = None,
+    charts: Charts = None,
     as_json: AsJson = False,
 ) -> None:
     """Measure a server under bounded load of our own; it is begun only while nobody else is served.
@@ -83,17 +90,19 @@ def bench(
             raise typer.BadParameter("--compare takes files of earlier runs, and no host")
         from bot.bench.compared import compare as set_beside
 
-        set_beside(compare, as_json=as_json)
+        set_beside(compare, charts, as_json=as_json)
         return
     if host is None:
         raise typer.BadParameter("name a host, or two sets of runs with --compare")
     from bot.bench import measured
 
     if burst:
-        measured.burst(host, port, seconds, streams, others, save, judged=judge, as_json=as_json)
+        load = (seconds, streams, others)
+        measured.burst(host, port, load, save, charts, judged=judge, as_json=as_json)
         return
     sizes = {"requests": requests, "at_once": at_once, "input_tokens": input_tokens}
     sizes |= {"output_tokens": output_tokens, "others": others}
-    if judge:
-        raise typer.BadParameter("--judge goes with --burst")
+    if judge or charts:
+        name = "--judge goes with --burst" if judge else "--charts goes with --burst or --compare"
+        raise typer.BadParameter(name)
     measured.serving(host, port, runs, sizes, save, as_json=as_json)

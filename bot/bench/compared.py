@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 
 from bot import settings
+from bot.charts import beside_picture
+from bot.drawing import draw, ready
 from bot.given import Given, given
 from bot.narrator.under_load import of_differences
 from bot.terminal import Terminal
@@ -15,8 +18,9 @@ from tools.measure.runs import figures
 from tools.probes import PROBES
 
 
-def compare(names: tuple[str, str], *, as_json: bool) -> None:
+def compare(names: tuple[str, str], charts: Path | None = None, *, as_json: bool) -> None:
     """Compare; raise ToolsError with what to do where the runs are none, or too few."""
+    ready(charts)
     known = settings.load()
     one, other = (given(name, known, PROBES) for name in names)
     a, b = _runs(one), _runs(other)
@@ -35,8 +39,10 @@ def compare(names: tuple[str, str], *, as_json: bool) -> None:
         said = {"schema": 1, "a": one.name, "b": other.name}
         told = said | {"differences": [each.as_json() for each in found]}
         sys.stdout.write(json.dumps(told, ensure_ascii=False, indent=1) + "\n")
-        return
-    Terminal().tell(of_differences(one.name, other.name, found))
+    else:
+        Terminal().tell(of_differences(one.name, other.name, found))
+    if charts:
+        draw(charts, [beside_picture(one.name, other.name, found)], aloud=not as_json)
 
 
 def _runs(one: Given) -> dict[str, list[float]]:

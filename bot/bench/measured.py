@@ -12,6 +12,8 @@ from typing import TypeVar
 from pydantic import ValidationError
 
 from bot import settings, telling
+from bot.charts import load_picture
+from bot.drawing import draw, ready
 from bot.investigate import investigate
 from bot.narrator import Line
 from bot.narrator.under_load import of_burst, of_run, of_runs
@@ -35,15 +37,19 @@ T = TypeVar("T", Load, Serving)
 def burst(
     name: str,
     port: int | None,
-    seconds: int,
-    streams: str,
-    others: int,
+    asked: tuple[int, str, int],
     save: Path | None,
+    charts: Path | None = None,
     *,
     judged: bool,
     as_json: bool,
 ) -> None:
-    """Put a burst on a host and tell it; raise HostError where it is refused or brings nothing."""
+    """Put a burst (seconds, streams, others) on a host and tell it; charts are of its links and clocks.
+
+    Raises HostError where it is refused or brings nothing.
+    """
+    ready(charts)
+    seconds, streams, others = asked
     host, port = _reached(name, port)
     counts = tuple(int(part) for part in streams.split(",") if part.strip().isdecimal())
     if len(counts) != len(streams.split(",")):
@@ -67,6 +73,10 @@ def burst(
         _print({"schema": 1, "host": host.name, "stated": load.stated(), "burst": _plain(facts)})
     else:
         terminal.tell(of_burst(facts))
+    if charts:
+        drawn = load_picture(looks)
+        why = f"No chart of links and clocks: {facts.unwatched or 'too few samples came'}."
+        draw(charts, [drawn] if drawn else [], why, aloud=not as_json)
 
 
 def serving(

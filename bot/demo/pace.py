@@ -5,7 +5,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 
-from bot.audience import Audience
+from bot.audience import Audience, Happening
+from bot.demo.pretended import Changeable, Pretended
+from bot.experiment.hands import Hands
 from bot.investigate import Asking, Event, Learned
 from bot.reach import reach
 from bot.settings import Settings
@@ -44,11 +46,19 @@ class Pace:
     def __init__(self, factor: float = 1.0) -> None:
         self._factor = factor
         self._closed: dict[str, threading.Event] = {}
+        self._servers: dict[str, Pretended] = {}
 
     def host_of(self, name: str, settings: Settings) -> Host:
         """Return the host of that name, whose closing ends the waiting at once."""
         closed = self._closed[name.lower()] = threading.Event()
-        return _Recorded(reach(name, settings), closed)
+        return _Recorded(Changeable(reach(name, settings), self._server(name)), closed)
+
+    def on_host(self, host: Host) -> Hands:
+        """Give the pretended server of a host into the hands of an experiment."""
+        return self._server(host.name)
+
+    def _server(self, name: str) -> Pretended:
+        return self._servers.setdefault(name.lower(), Pretended(name, self._factor))
 
     def watched_by(self, audience: Audience) -> Audience:
         """Return an audience that takes its time, in the thread of the work, and then passes on."""
@@ -69,7 +79,7 @@ class _Slow:
         """Pass on."""
         self._audience.began(run, looks)
 
-    def tell(self, run: Run, event: Event) -> None:
+    def tell(self, run: Run, event: Happening) -> None:
         """Pass on; what a round asks is shown first, a look comes after its time."""
         if isinstance(event, Learned):
             self._pace.wait(run, event)

@@ -21,7 +21,7 @@ from bot.demo.pace import Pace
 from bot.demo.page_server import PageServer
 from bot.demo.view import View
 from bot.demo.workspace import Workspace
-from bot.settings import HostSettings, Service, Settings
+from bot.settings import Access, HostSettings, Service, Settings
 from tools.errors import ToolsError
 
 PERSON = "sam"
@@ -87,7 +87,7 @@ async def run(port: int, stop: asyncio.Event, up: Callable[[str], None], pace: f
             except OSError:
                 raise PortTaken(f"Port {port} is taken: choose another with --port.") from None
             try:
-                await _with_bot(slack, Path(folder), stop, Pace(pace), there)
+                await _with_bot(slack, Path(folder), stop, Pace(pace), there, me)
             finally:
                 view.bot_is("gone")
                 await page.close()
@@ -104,7 +104,12 @@ def tokens() -> dict[str, str]:
 
 
 async def _with_bot(
-    slack: Workspace, folder: Path, stop: asyncio.Event, pace: Pace, up: Callable[[], None]
+    slack: Workspace,
+    folder: Path,
+    stop: asyncio.Event,
+    pace: Pace,
+    up: Callable[[], None],
+    approver: str,
 ) -> None:
     async def told() -> None:
         await slack.connected(STARTS_S)
@@ -113,23 +118,25 @@ async def _with_bot(
     telling = asyncio.create_task(told())
     try:
         await serve.run(
-            _hosts(),
+            _hosts(approver),
             _service(slack, folder),
             stop,
             host_of=pace.host_of,
             watched_by=pace.watched_by,
+            on_host=pace.on_host,
         )
     finally:
         telling.cancel()
 
 
-def _hosts() -> Settings:
+def _hosts(approver: str) -> Settings:
     notes = "synthetic: no real host is in it"
     return Settings(
         hosts={
             "CT129": HostSettings(case=shipped_path("ct129"), notes=notes),
             "CT130": HostSettings(case=shipped_path("ct130"), notes=notes),
-        }
+        },
+        access=Access(approve=(approver,)),
     )
 
 

@@ -15,7 +15,9 @@ Event = dict[str, Any]
 
 QUESTION = "don't leave perf on the table on CT129. it does 55 tok/s, it was 70. cuda graphs? nccl?"
 FIRST = (QUESTION, "is anything wrong with CT130?", "/perf hosts", "/perf help")
-AFTER = ("why not NCCL?", "what if we had NVLink?", "compare with CT130", "what should I do?")
+AFTER = (
+    "why not NCCL?", "what if we had NVLink?", "compare with CT130", "set --chunked-prefill-size 8192 and measure",
+)  # fmt: skip
 TOPIC = "where one asks why a model server is slow"
 STATUS_S = 120.0  # a status vanishes after two minutes without a word: Slack's documentation
 _TEXT_HEAD = 512  # bytes by which a text is told from other files

@@ -7,10 +7,12 @@ from dataclasses import dataclass, replace
 
 from bot.desk import words
 from bot.desk.books import Books, Place
+from bot.narrator.proposed import WORDS
 from bot.question import Question
 from bot.settings import Settings
 from bot.store import Run, Store
 from bot.store.run import RunKind, RunState
+from bot.tuning.tuning import Tuning
 from bot.work.pairs import key_of
 
 HOUR_S = 3600.0
@@ -113,6 +115,29 @@ class Intake:
             self._books.say(asked.place, asked.key, [words.line(words.STILL_LOOKING)])
         self._note(asked, "followup", run)
         return []
+
+    def proposal(self, asked: Asked, host: str, wanted: str, said: str) -> list[Run]:
+        """Accept that a change is proposed; `wanted` is its JSON, `said` how people write it."""
+        if self._beyond(asked, 0):
+            return []
+        run = self._add(replace(asked, message=wanted), "proposal", host)
+        if run is None:
+            return []
+        self._books.open_trail(run, words.preparing(host, said))
+        self._note(asked, "propose", run)
+        return [run]
+
+    def plan(self, asked: Asked, host: str, tuning: Tuning) -> list[Run]:
+        """Accept that a plan is made of what could help."""
+        if self._beyond(asked, 0):
+            return []
+        run = self._add(replace(asked, message=tuning.model_dump_json()), "plan", host)
+        if run is None:
+            return []
+        said = words.planning(host, WORDS[tuning.goal], tuning.budget_s / 60)
+        self._books.open_trail(run, said)
+        self._note(asked, "plan", run)
+        return [run]
 
     def which(self, asked: Asked, headline: str, hosts: Sequence[str]) -> None:
         """Keep a question that names no host, until its answer names one of these."""

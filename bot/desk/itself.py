@@ -30,17 +30,30 @@ def help_parts(hosts: Sequence[str]) -> tuple[Line, ...]:
     first = hosts[0] if hosts else _NOBODY
     return (
         Line("lead", "I find out why an LLM server is slow, and prove it."),
-        Line("item", f"Ask in your own words: “why is {first} slow?”, “{first} does 55 tok/s, it was 70”."),
-        Line("item", "Name two to compare them: “why is gpu-2 faster than gpu-1?”"),
+        Line(
+            "item",
+            f"Ask in your own words: “why is {first} slow?”, “{first} does 55 tok/s, it was 70”; or name two to "
+            "compare them: “why is gpu-2 faster than gpu-1?”",
+        ),
         Line("item", "Give me files or paste a log: “what is wrong with this log?”"),
         Line(
             "item",
             "Ask on in the thread: “why not NCCL?”, “what about GPU 1?”, “what if we had NVLink?”, "
             "“show me the log lines”, “check again”.",
         ),
+        Line(
+            "item",
+            "“try it” below a verdict, “set chunked prefill to 4096 and measure”, or "
+            f"“tune {first} for decode, an hour at most”: I propose, a person approves, I measure before and after.",
+        ),
         Line("item", "Say “stop”, or press Stop: I end what I started on the host and say what I learned so far."),
-        Line("item", "`/perf ask …`, `/perf hosts`, `/perf health`, `/perf help` work in every channel that I am in."),
-        Line("text", "I only read. I change nothing on a host, and what I print holds no secrets."),
+        Line(
+            "item",
+            "In every channel that I am in: `/perf ask …`, `/perf tune …`, `/perf hosts`, `/perf help`; `/perf health` "
+            "looks at all hosts now, `/perf health schedule 08:30 Europe/Berlin mon-fri` each day.",
+        ),
+        Line("item", f"Say “tell me if it happens again on {first}”: I look every 15 minutes, and tell you once."),
+        Line("text", "I only read, until a person approves a change. What I print holds no secrets."),
         _known(hosts),
     )  # fmt: skip
 

@@ -10,12 +10,12 @@ from bot.desk.books import Books, Place
 from bot.desk.intake import Asked, Intake
 from bot.desk.stopping import Stopping, stop_by_button
 from bot.desk.thread import Thread
+from bot.desk.trying import Found, Trying
 from bot.letter import Button
-from bot.narrator import Line
-from bot.settings import Settings
+from bot.proposal import Wanted
 from bot.store import Run, Store
 from bot.work import told
-from bot.work.looks import case_of, judged_by
+from bot.work.looks import case_of
 
 _WHY = "why?"
 
@@ -23,9 +23,12 @@ _WHY = "why?"
 class Presses:
     """Carries presses out, inside the transaction of the desk; returns what is to be enqueued."""
 
-    def __init__(self, store: Store, books: Books, intake: Intake, stopping: Stopping) -> None:
+    def __init__(
+        self, store: Store, books: Books, intake: Intake, stopping: Stopping, trying: Trying
+    ) -> None:
         self._store = store
         self._books, self._intake, self._stopping = books, intake, stopping
+        self._trying = trying
 
     def press(
         self,
@@ -36,9 +39,9 @@ class Presses:
         *,
         right: bool | None,
         reason: str,
-        proposed: Sequence[Line] = (),
+        tried: Found = (),
     ) -> Sequence[Run]:
-        """Do what the button says. `name` is unique for the press."""
+        """Do what the button says. `name` is unique for the press; `tried` is what would be proposed."""
         match button:
             case "stop":
                 return stop_by_button(self._stopping, run, place, self._books, name)
@@ -51,7 +54,7 @@ class Presses:
             case "show_evidence":
                 self._evidence(run, place, name)
             case "propose":
-                self._books.say(place, f"run:{run.id}:propose", proposed, run=run.id)
+                return self._propose(run, place, name, tried)
             case "right":
                 if right is not None:
                     self._store.opinions.add(run.id, place.user, right, reason)
@@ -75,6 +78,14 @@ class Presses:
             return ()
         return self._intake.hosts(replace(asked, about=earlier.id if earlier else None), [host])
 
+    def _propose(self, run: Run, place: Place, name: str, tried: Found) -> Sequence[Run]:
+        """Have a change proposed; where no restart mends it, say what does, once."""
+        if isinstance(tried, Wanted):
+            asked = Asked(place, name, run.text, "", run.port, run.id)
+            return self._trying.of_button(asked, run, tried)
+        self._books.say(place, f"run:{run.id}:propose", tried, run=run.id)
+        return ()
+
     def _evidence(self, run: Run, place: Place, name: str) -> None:
         """Put the raw answers into the thread, once; who asks again is told so."""
         if case_of(self._store, run) is None:
@@ -84,15 +95,3 @@ class Presses:
         letter = letter.model_copy(update={"channel": place.channel, "thread": place.thread})
         if not self._store.letters.add(letter):
             self._books.say(place, name, [words.line(words.THERE_ALREADY)], alone=True)
-
-
-def proposal(store: Store, settings: Settings, run: Run, approvers: int) -> list[Line]:
-    """Say what proposing will be, and the remedy of today; outside the transaction, for it judges."""
-    judged = judged_by(store, run, settings)
-    best = judged.verdict.findings[0] if judged and judged.verdict.cause else None
-    steps: Sequence[str] = ()
-    risk = ""
-    if best:
-        steps = [one for one in best.finding.remedy or best.rule.cause.remedy if one != "none"]
-        risk = best.finding.risk or best.rule.cause.risk
-    return words.proposal(run.host or "this server", steps, risk, approvers)

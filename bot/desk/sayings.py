@@ -30,6 +30,8 @@ class Sayings:
             return help_parts(self.open_to(place))
         if meant.act == "hosts":
             return tuple(self._hosts(place))
+        if meant.act == "refused":
+            return (words.line(meant.why_not),)
         if meant.act == "aside":
             return words.aside(self.open_to(place))
         return self._short(meant, place, thread)

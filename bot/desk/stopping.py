@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from bot.desk import words
 from bot.desk.books import Books, Place
 from bot.store import Run, Store
+from bot.store.run import WAITS
 from bot.work import told
 from bot.work.pairs import awaited
 
@@ -25,7 +26,9 @@ class Stopping:
         freed: list[Run] = []
         for run in runs:
             self._store.runs.ask_stop(run.id, place.user)
-            if run.state == "joined":
+            if run.kind == "campaign":
+                pass  # its turn comes when the change that is on was taken back, and it tells what was tried
+            elif run.state == "joined":
                 self._end(run, _NO_LONGER)
             elif run.state == "waiting":
                 self._end(run, _NOT_BEGUN)
@@ -38,7 +41,7 @@ class Stopping:
             return
         letter = told.trouble_letter(run, text, again=False)
         self._store.letters.add(letter)
-        if run.state == "waiting" and run.kind != "followup":
+        if run.state == "waiting" and run.kind not in WAITS:
             self._store.letters.add(told.trail_end(run))
 
     def _free(self, run: Run) -> Sequence[Run]:
@@ -46,7 +49,7 @@ class Stopping:
         joined = self._store.runs.joined_to(run.id)
         if not joined:
             return ()
-        heir = next((one for one in joined if one.kind != "followup"), None)
+        heir = next((one for one in joined if one.kind not in WAITS), None)
         for one in joined:
             keeps = heir is not None and one is not heir
             still = awaited(self._store, one) if heir is None else None

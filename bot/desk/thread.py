@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from bot.store import Run
 from bot.work.pairs import asked_by
 
+_LOOKS = ("host", "files")
+_JUDGES = ("host", "files", "followup")  # an experiment ends in a result, and no verdict
+_CHANGES = ("experiment", "campaign")
 WHICH = "which host?"  # the headline of a question that named no host
 
 
@@ -35,7 +38,7 @@ class Thread:
     @property
     def looking(self) -> Run | None:
         """Return the newest work that will end in a verdict."""
-        found = (run for run in reversed(self.runs) if not run.ended and run.kind != "followup")
+        found = (run for run in reversed(self.runs) if not run.ended and run.kind in _LOOKS)
         return next(found, None)
 
     @property
@@ -51,7 +54,21 @@ class Thread:
         return next((run for run in self._judged() if (run.host or "").lower() in wanted), None)
 
     def _judged(self) -> Iterator[Run]:
-        return (run for run in reversed(self.runs) if run.ended and run.category)
+        return (
+            run for run in reversed(self.runs) if run.ended and run.category and run.kind in _JUDGES
+        )
+
+    @property
+    def morning(self) -> Run | None:
+        """Return the summary that began the thread."""
+        found = (run for run in reversed(self.runs) if run.ended and run.kind == "sweep")
+        return next(found, None)
+
+    @property
+    def changing(self) -> Run | None:
+        """Return the experiment that is under way, or the plan."""
+        found = (run for run in reversed(self.runs) if not run.ended and run.kind in _CHANGES)
+        return next(found, None)
 
     def _asides(self) -> frozenset[int]:
         """Return looks at another host that were taken only to compare with it: talk stays where it was."""

@@ -19,6 +19,19 @@ _CHANGE = re.compile(
     r"|delete|remove|uninstall|shut ?down|run|execute)\b(?! (?:an? |the |some )?(?:check|diagnos|look))",
     re.IGNORECASE,
 )
+_RESTART = re.compile(
+    r"(?:(?:please|pls|can you|could you|just)\s+)*(?:restart|reboot|kill|stop|start)\b",
+    re.IGNORECASE,
+)
+_RESTARTS = (
+    "I look at it now, and do not restart a server as it is: that shows nobody why it was slow. With a change I do: "
+    "say “set --max-running-requests 48 and measure”, or “try it” below the verdict, and I propose the restart; it "
+    "begins when somebody who may has approved it."
+)
+_CHANGES = (
+    "I look first, and change nothing by myself. Where other flags or variables would mend it, “try it” below the "
+    "verdict has me propose the restart; it begins when somebody who may has approved it. All else I say how to do."
+)
 _ALIKE = 0.75  # share of letters: CT219 for CT129, and not gpu-1 for CT129
 _SHOWN = 12  # names of hosts in one sentence
 STILL_LOOKING = "I am still looking, and answer this when I have the verdict."
@@ -30,6 +43,15 @@ ELSEWHERE = "That button belongs to another conversation. Please ask me here, an
 ENDED = "That has ended already."
 NO_EVIDENCE = "I no longer have what I saw then. “Check again” takes new looks."
 THERE_ALREADY = "The evidence is in this thread already."
+NO_VERDICT = (
+    "There is no verdict in this thread yet whose remedy I could try. Ask me about a host first."
+)
+NOTHING_KEPT = "I know of no change that I kept on this host, so there is nothing to put back."
+PREPARING = "I am preparing that proposal right now."
+DECLINED = "Declined: nothing was changed."
+NOT_YOURS = "Only who may approve it, or who asked for it, may decline it."
+GONE = "I no longer have that proposal. Propose the change again, and I look anew."
+_APPROVERS = 5
 RUNNING = "I am looking at it right now."
 
 
@@ -103,8 +125,8 @@ def looking(
     if strange:
         named = " or ".join(strange[:3])
         lines.append(Line("text", f"I do not know {named}: I look only at hosts that I was given."))
-    if _CHANGE.match(plain(question.text).strip()):
-        lines.append(Line("text", "I change nothing on a host: I look, and say what to do."))
+    if _CHANGE.match(wish := plain(question.text).strip()):
+        lines.append(Line("text", _RESTARTS if _RESTART.match(wish) else _CHANGES))
     if number:
         lines.append(
             Line("text", f"You are number {number} in the queue; I begin when it is your turn.")
@@ -142,31 +164,77 @@ def too_much(why: str, limit: int) -> list[Line]:
     return [Line("lead", whys[why])]
 
 
-def proposal(host: str, steps: Sequence[str], risk: str, approvers: int) -> list[Line]:
-    """Say what a proposal will be once experiments exist, and what can be done today."""
+def by_hand(steps: Sequence[str], risk: str) -> list[Line]:
+    """Say what to do where no flag or variable mends it."""
+    if not steps:
+        return [Line("lead", "There is no remedy to propose for this verdict.")]
     lines = [
-        Line("lead", "I cannot change anything yet: I only read."),
+        Line(
+            "lead",
+            "No flag or variable of the server mends this, so there is nothing that I could try. By hand:",
+        )
+    ]
+    lines += [Line("item", f"{n}. {step.rstrip('.')}.") for n, step in enumerate(steps, start=1)]
+    if risk and risk not in ("none", "-"):
+        lines.append(Line("text", f"Risk: {risk.rstrip('.')}."))
+    return lines
+
+
+def may_not_approve(host: str, named: Sequence[str]) -> str:
+    """Refuse an approval, and say who may; names of users that are known are told."""
+    if not named:
+        return (
+            f"Nobody may approve changes on {host} yet: whoever runs me names people in hosts.toml (approve). "
+            "Nothing was done."
+        )
+    return f"You may not approve changes on {host}. {_some(named)} may. Nothing was done."
+
+
+def _some(named: Sequence[str]) -> str:
+    shown = ", ".join(named[:_APPROVERS])
+    more = len(named) - _APPROVERS
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
+def preparing(host: str, change: str) -> list[Line]:
+    """Say that a proposal is made, and that nothing is changed by it."""
+    return [
+        Line("lead", f"I prepare a proposal for {host}: {change}."),
         Line(
             "text",
-            "What will come here: the change as an exact difference of flags, for approval by a person who may. "
-            "Then I restart the server with it, measure before and after, keep it if it helps, and else take it back.",
+            "I look at the server; nothing is changed before somebody who may has approved it.",
         ),
     ]
-    if steps:
-        lines.append(Line("heading", "What to do today"))
-        lines += [
-            Line("item", f"{n}. {step.rstrip('.')}.") for n, step in enumerate(steps, start=1)
-        ]
-        if risk and risk not in ("none", "-"):
-            lines.append(Line("text", f"Risk: {risk.rstrip('.')}."))
-    else:
-        lines.append(Line("text", "There is no remedy to propose for this verdict."))
-    who = (
-        "Nobody is"
-        if not approvers
-        else "One entry is"
-        if approvers == 1
-        else f"{approvers} entries are"
-    )
-    lines.append(Line("said", f"{who} named in hosts.toml to approve changes on {host}."))
-    return lines
+
+
+def planning(host: str, goal: str, minutes: float) -> list[Line]:
+    """Say that a plan is made, and that nothing is changed by it."""
+    return [
+        Line(
+            "lead", f"I make a plan for {host}: what could help {goal}, in {minutes:.0f} minutes."
+        ),
+        Line(
+            "text",
+            "I look at the server; nothing is changed before somebody who may has approved the plan.",
+        ),
+    ]
+
+
+def tuning(host: str, changes: int, by: str) -> list[Line]:
+    """Say that an approved plan begins."""
+    many = f"{changes} changes, one at a time" if changes > 1 else "one change"
+    return [
+        Line("lead", f"I carry the plan out on {host}: {many}."),
+        Line(
+            "text",
+            f"Approved by {by}. I look at the server again before each. “stop” takes back the one that is on.",
+        ),
+    ]
+
+
+def trying(host: str, change: str, by: str) -> list[Line]:
+    """Say that an approved change begins."""
+    return [
+        Line("lead", f"Trying on {host}: {change}."),
+        Line("text", f"Approved by {by}. Stop takes it back."),
+    ]

@@ -14,6 +14,7 @@ from bot.followup.intent import Intent
 from bot.followup.log_lines import few, lines_behind, log_lines
 from bot.followup.plain import plain
 from bot.followup.rejudge import rejudge
+from bot.followup.source import flags_of_version
 from bot.followup.sure import sure, unchecked
 from bot.followup.what_if import what_if
 from bot.followup.who_set import who_set
@@ -28,7 +29,7 @@ HELP = (
     "what about GPU 1?",
     "what if we had NVLink? · what if it ran at Gen3 x8? · what if the accept length was 3.75?",
     "compare with ANOTHER-HOST · what changed?",
-    "who set disable_piecewise_cuda_graph?",
+    "who set disable_piecewise_cuda_graph? · which graph flags does our version have?",
     "show me the log lines · grep the log for retract · show E5",
     "why? · how sure are you? · what could you not check? · what should I do?",
     "check again, once something was done",
@@ -113,6 +114,7 @@ _TELLERS: dict[str, Teller] = {
     "gpu": gpu,
     "what_if": what_if,
     "who_set": who_set,
+    "flags": flags_of_version,
     "grep": grep,
     "why": _why,
     "todo": _todo,

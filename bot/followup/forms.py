@@ -67,6 +67,12 @@ _FORMS: tuple[tuple[str, tuple[str, ...]], ...] = (
         r"how (?:does|do) (?:it|this|that) (?:differ|compare) (?:from|to|with) (?P<what>.{2,60}?)",
         r"what (?:has |have )?(?:changed|is new)(?: since (?:then|yesterday|the last (?:run|time|check)))?",
     )),
+    ("flags", (
+        rf"(?:which|what) {_WHAT} (?:flags|arguments|switches|options) (?:does|do|has|have|are|is|can) .{{2,60}}",
+        rf"(?:list|{_SHOW})(?: all)?(?: the)? {_WHAT} (?:flags|arguments|switches|options)(?: (?:of|in) (?:our|this|the|your) (?:version|engine|sglang))?",
+        r"(?:is|was) (?P<flag>--[a-z][\w-]{1,60}) (?:still )?(?:known|there|valid|supported|a flag|a thing|allowed)(?: .{2,40})?",
+        r"(?:does|do|has|have|can) (?:we|.{2,40}? (?:version|sglang|engine|it|server)) (?:still )?(?:know|have|support|take|got)s? (?P<flag>--[a-z][\w-]{1,60})",
+    )),
     ("who_set", (
         rf"(?:who|what|which line|which code) (?:has |is )?{_FLAG_WAS}(?: off| on)? {_WHAT}(?: (?:off|on))?",
         rf"where (?:does|did) {_WHAT} come from",

@@ -16,7 +16,7 @@ from bot.question.comparing import comparing
 from bot.question.names import hosts as hosts_in
 
 Kind = Literal[
-    "why_not", "gpu", "what_if", "again", "compare", "log_lines", "evidence", "who_set", "grep", "why", "todo",
+    "why_not", "gpu", "what_if", "again", "compare", "log_lines", "evidence", "who_set", "flags", "grep", "why", "todo",
     "unchecked", "sure", "rejudge", "thanks", "help",
 ]  # fmt: skip
 
@@ -25,9 +25,10 @@ Kind = Literal[
 class Intent:
     """What is asked. `suspects` are layers and cause ids, `gpu` an index, `looks` evidence ids in order.
 
-    `text` is the flag of "who_set", the needle of "grep", the words of "why_not" and "evidence", the
-    change of "what_if", and the whole question of "rejudge". `host` is the other one of "compare";
-    without it the earlier run of the same host is meant; `between` are both, where two are named.
+    `text` is the flag of "who_set", what "flags" are about or the one that is meant ("--x"), the
+    needle of "grep", the words of "why_not" and "evidence", the change of "what_if", and the whole
+    question of "rejudge". `host` is the other one of "compare"; without it the earlier run of the
+    same host is meant; `between` are both, where two are named.
     `plain` asks "why" in simple words.
     """
 
@@ -140,6 +141,11 @@ def _who_set(found: re.Match[str], _: Collection[str]) -> Intent | None:
     return Intent("who_set", suspects(what), text=name) if name else None
 
 
+def _flags(found: re.Match[str], _: Collection[str]) -> Intent:
+    told = found.groupdict()
+    return Intent("flags", text=told.get("flag") or _bare(told.get("what") or ""))
+
+
 def _just(kind: Kind, *, plain: bool = False) -> Reader:
     return lambda _found, _hosts: Intent(kind, plain=plain)
 
@@ -225,6 +231,7 @@ _READERS: dict[str, Reader] = {
     "again": _just("again"),
     "compare": _compare,
     "who_set": _who_set,
+    "flags": _flags,
     "why": _just("why"),
     "plain": _just("why", plain=True),
     "sure": _just("sure"),

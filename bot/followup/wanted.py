@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from bot.followup.flags import field_of, is_variable
 from bot.followup.intent import Intent
 from bot.followup.judged import meant
+from bot.source.parted import source_in
 from tools.engine import Launch, SourceLines
 from tools.evidence import AnyProbe, Evidence
 from tools.known import Known
@@ -59,7 +60,8 @@ def _of_a_flag(
     launch = known.get(Launch)
     typed = bool(launch and name in (launch.flags or {}))  # then nobody else has set it
     searched = {look.facts.needle for look in evidence if isinstance(look.facts, SourceLines)}
-    if len(name) >= _LEAST_NEEDLE and name not in searched and not typed:
+    followed = source_in(evidence) is not None
+    if len(name) >= _LEAST_NEEDLE and name not in searched and not typed and not followed:
         yield "ReadSourceLines", {"text": name}
     yield from _never_asked(("ReadLaunch", "ReadServerInfo"), evidence)
 

@@ -9,6 +9,7 @@ from bot.followup.flags import every_value, field_of, is_field, is_variable
 from bot.followup.intent import Intent
 from bot.followup.shown import ids, ordered, short
 from bot.followup.sightings import sightings
+from bot.followup.source import NOT_GIVEN, set_by_source
 from bot.investigate import Judged
 from bot.narrator import Line
 from bot.narrator.wording import spaced
@@ -63,6 +64,9 @@ def _argument(name: str, end: Judged, known: Known) -> Iterator[Line]:
     yield Line("text", f"{name} · {' · '.join(parts)}.", cited)
     yield Line("text", _who(name, values, launch, _default(name, end)))
     yield from _findings(name, end)
+    if by_source := set_by_source(name, end):
+        yield from by_source
+        return
     yield from _known_terms(name, values)
     if not values.was_asked(name):
         yield from _source(name, end)
@@ -134,7 +138,7 @@ def _source(name: str, end: Judged) -> Iterator[Line]:
     """Tell the lines of the installed source that set it, else those that name it."""
     look = _searched(name, end)
     if look is None:
-        yield Line("said", "The installed source was not searched for it.")
+        yield Line("said", NOT_GIVEN)
         return
     if not isinstance(look.facts, SourceLines):
         why = f"The installed source could not be searched: {look.trouble.rstrip('.')}."

@@ -5,14 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Kind = Literal["lead", "look", "trouble", "said", "verdict", "heading", "item", "test", "text"]
+Kind = Literal[
+    "lead", "look", "trouble", "said", "verdict", "heading", "item", "test", "whole", "text",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Line:
     """One line of a story. `cites` are evidence ids, `took_s` seconds for a look.
 
-    A "test" holds a command to copy, so it stays one line.
+    A "test" holds a command to copy, so it stays one line; "whole" is one that few read, told last.
     """
 
     kind: Kind

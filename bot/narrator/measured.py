@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bot.narrator.line import Line, Part, Table
-from tools.physics.headroom import Headroom
+from tools.physics.headroom import SLOWER, Headroom
 from tools.rule import Interval
 
 _WHOLE_FROM = 10  # percent, from which on a decimal would only look exact
@@ -15,11 +15,28 @@ def measured(room: Headroom) -> Iterator[Part]:
     """Tell the headroom as a table, the step as a waterfall, and the claim answered."""
     head = ("link repaired", "at the ceiling", "what the link costs")
     yield Table(("", "measured", *(head if room.link_cost else head[1:2])), tuple(_rows(room)))
-    terms = " · ".join(f"{name} {ms.mid:.1f}" for name, ms in room.terms)
-    yield Line("text", f"A decode step of {room.step_ms:.1f} ms: {terms} ms.")
+    yield Line("text", " ".join(_waterfalls(room)))
     yield from _claim(room)
-    drafts = f" The accept length is {room.accept_len:.2f}." if room.accept_len != 1 else ""
+    answered = bool(room.claimed_tok_s and room.claimed_tok_s > room.ceiling_tok_s.mid)
+    untold = room.accept_len != 1 and not answered  # the answer to a claim tells it
+    drafts = f" The accept length is {room.accept_len:.2f}." if untold else ""
     yield Line("said", f"Ceiling and costs by the {room.source}.{drafts}")
+
+
+def _waterfalls(room: Headroom) -> Iterator[str]:
+    """Tell where a decode step goes, and a chunk of a cold prompt, apart and in one line."""
+    terms = " · ".join(f"{_short(name)} {ms.mid:.1f}" for name, ms in room.terms)
+    yield f"A decode step of {room.step_ms:.1f} ms: {terms} ms."
+    if room.chunk_ms and room.chunk_tokens:
+        terms = " · ".join(f"{_short(name)} {ms.mid:,.0f}" for name, ms in room.prefill_terms)
+        took = f"{room.chunk_tokens:,} cold prompt tokens, {room.chunk_ms:,.0f} ms"
+        yield f"{took}: {terms} ms.".replace("-", "−")
+
+
+def _short(name: str) -> str:
+    """Name a slow link by itself; the table says what it costs and the verdict what it could be."""
+    slow, found, _ = name.partition(SLOWER)
+    return f"{slow} (slow)" if found else slow
 
 
 def percent(interval: Interval) -> str:

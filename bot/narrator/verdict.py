@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from bot.narrator.answers import not_the_cause
 from bot.narrator.explained import Explanation, explained, supposed
 from bot.narrator.line import Line, Part
 from bot.narrator.measured import measured, percent
+from bot.narrator.set_by import what_set_it
 from bot.narrator.unseen import could_not_check
 from bot.narrator.wording import raised, spaced, unnamed
 from tools.judgement import Confirmed
@@ -16,6 +18,9 @@ from tools.physics.headroom import Headroom
 from tools.rule import Interval
 from tools.verdict import OPEN, Interest, Verdict
 from tools.weighing import why_not
+
+if TYPE_CHECKING:
+    from bot.source.parted import Parted
 
 CATEGORIES = {
     "hardware": "Hardware",
@@ -32,11 +37,15 @@ _CLAIMS_SHOWN = 3
 
 
 def verdict(
-    judged: Verdict, asked: Interest | None = None, explanation: Explanation | None = None
+    judged: Verdict,
+    asked: Interest | None = None,
+    explanation: Explanation | None = None,
+    parted: Parted | None = None,
 ) -> Iterator[Part]:
     """Tell the verdict; what the person asked about is answered by name.
 
     `explanation` is what a model added: its sentences follow the figures, its ideas what is certain.
+    `parted` is what the engine's source says of flags that are not as they were asked.
     """
     asked = asked or Interest()
     best = judged.findings[0] if judged.findings and judged.cause else None
@@ -53,6 +62,7 @@ def verdict(
     yield from _next(judged.next_test)
     yield from _also("Also found", _others(judged, best), asked)
     yield from _also("True, and not the cause", judged.asides, asked)
+    yield from what_set_it(parted)
     yield from supposed(explanation)
     yield from not_the_cause(judged.ruled_out, asked)
     open_yet = [one for one in judged.unchecked if one.why.rstrip(".") not in judged.headline]

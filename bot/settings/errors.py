@@ -10,7 +10,7 @@ from tools.errors import ToolsError
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
-_MODELS = "each model is a table [[models]] of its own, in double brackets"
+_LISTS = {"models": "model", "summaries": "summary"}  # what each of them is
 _SHAPES = ("tuple_type", "dict_type", "model_type")
 _WORDS = {
     "extra_forbidden": "is unknown here; see how it is spelt",
@@ -31,7 +31,9 @@ def told(fault: ErrorDetails) -> str:
         return said
     table, field = _table(place)
     if kind in _SHAPES and not field:
-        return _MODELS if place[0] == "models" else f"{table} must be a table"
+        one = _LISTS.get(str(place[0]))
+        whole = f"each {one} is a table [[{place[0]}]] of its own, in double brackets"
+        return whole if one else f"{table} must be a table"
     if kind in _WORDS:
         return f"{table}: {field} {_WORDS[kind]}"
     return f"{table}: {field}{': ' if field else ''}{said}"
@@ -41,8 +43,8 @@ def _table(place: Sequence[int | str]) -> tuple[str, str]:
     """Return the table, as it is written in the file, and what of it is meant."""
     name, *rest = place
     table = f"[{name}]"
-    if name == "models":
-        table = f"[[models]] no. {int(rest.pop(0)) + 1}" if rest else "[[models]]"
+    if name in _LISTS:
+        table = f"[[{name}]] no. {int(rest.pop(0)) + 1}" if rest else f"[[{name}]]"
     elif name == "hosts" and rest:
         table = f"[hosts.{rest.pop(0)}]"
     return table, ".".join(map(str, rest))

@@ -7,7 +7,7 @@ from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from bot.settings.words import Absolute, Plain, SlackId
+from bot.settings.words import Absolute, Approver, Plain, SlackId
 
 
 class HostSettings(BaseModel):
@@ -31,7 +31,7 @@ class HostSettings(BaseModel):
     groups: tuple[str, ...] = ()
     notes: str = ""
     ask: tuple[SlackId, ...] | None = None
-    approve: tuple[SlackId, ...] | None = None
+    approve: tuple[Approver, ...] | None = None
 
     @model_validator(mode="after")
     def _reached_one_way(self) -> Self:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -14,9 +14,10 @@ from bot.settings.errors import SettingsError, told
 from bot.settings.hosts import HostSettings
 from bot.settings.models import Budgets, ModelSettings
 from bot.settings.people import Access, Limits
+from bot.settings.schedule import Schedule
 
 _PLACES = ("hosts.toml", "~/.config/perfsleuth/hosts.toml")
-_TABLES = ("hosts", "access", "limits", "models", "budget")
+_TABLES = ("hosts", "access", "limits", "models", "budget", "summaries")
 
 
 class Settings(BaseModel):
@@ -29,6 +30,7 @@ class Settings(BaseModel):
     limits: Limits = Limits()
     models: tuple[ModelSettings, ...] = ()
     budget: Budgets = Budgets()
+    summaries: tuple[Schedule, ...] = ()
     read_from: Path | None = None
 
     @model_validator(mode="after")
@@ -47,10 +49,35 @@ class Settings(BaseModel):
             )
         return self
 
+    @model_validator(mode="after")
+    def _summaries_differ(self) -> Self:
+        known = {group.lower() for one in self.hosts.values() for group in one.groups}
+        seen: set[tuple[str, str]] = set()
+        for one in self.summaries:
+            if (place := (one.channel, one.name)) in seen:
+                raise ValueError(
+                    f"[[summaries]] tells {one.name} twice in {one.channel}: once a day is enough"
+                )
+            seen.add(place)
+            if strange := [group for group in one.groups if group.lower() not in known]:
+                raise ValueError(
+                    f"[[summaries]] names the group {strange[0]}, and no host is in it"
+                )
+        return self
+
     def host(self, name: str) -> HostSettings:
         """Return what is known of a host; a name that is not listed is an ssh alias or address."""
         by_name = {known.lower(): settings for known, settings in self.hosts.items()}
         return by_name.get(name.lower(), HostSettings())
+
+    def of_groups(self, groups: Sequence[str]) -> tuple[str, ...]:
+        """Return the hosts of some groups, as they are listed; of none, all."""
+        wanted = {group.lower() for group in groups}
+        return tuple(
+            name
+            for name, one in self.hosts.items()
+            if not wanted or wanted & {group.lower() for group in one.groups}
+        )
 
 
 def load(environ: Mapping[str, str] = os.environ) -> Settings:
@@ -81,6 +108,6 @@ def _checked(raw: Mapping[str, Any], path: Path) -> Settings:
     if strange:
         raise SettingsError(
             f"{path}: {strange[0]} is unknown here: a host is [hosts.NAME]. "
-            "[access], [limits], [[models]] and [budget] are the other tables."
+            "[access], [limits], [[models]], [budget] and [[summaries]] are the other tables."
         )
     return Settings.model_validate({**raw, "read_from": path})

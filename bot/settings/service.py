@@ -12,8 +12,12 @@ from pydantic import BaseModel, ConfigDict, SecretStr
 
 from bot.settings.errors import SettingsError
 
+AUTO = "auto"  # PERFSLEUTH_EXECUTOR: the first of perfsleuth-0, perfsleuth-1 … that is free
+LEAST_DAYS = 7  # an event that Slack brings once more must still be known
 SLACK_API = "https://slack.com/api/"
 _EXECUTOR = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,60}")
+_PORTS = 65535
+_LONGEST_DAYS = 3650
 _LOOPBACK = re.compile(r"http://(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?/")
 
 
@@ -28,6 +32,11 @@ class Service(BaseModel):
     slack_api: str = SLACK_API  # PERFSLEUTH_SLACK_API_URL
     database_url: str = ""  # PERFSLEUTH_DATABASE_URL, an SQLAlchemy URL
     executor: str = "perfsleuth-0"  # PERFSLEUTH_EXECUTOR, one of its own for each replica
+    metrics: tuple[str, int] | None = None  # PERFSLEUTH_METRICS, HOST:PORT of /healthz and /metrics
+    keep_days: int = (
+        90  # PERFSLEUTH_KEEP_DAYS, of sent letters, cases, handled events and the days of hosts
+    )
+    json_log: bool = False  # PERFSLEUTH_LOG=json
 
     @classmethod
     def load(cls, environ: Mapping[str, str] = os.environ) -> Self:
@@ -47,6 +56,9 @@ class Service(BaseModel):
             slack_api=api,
             database_url=environ.get("PERFSLEUTH_DATABASE_URL") or _sqlite(environ),
             executor=executor,
+            metrics=_address(environ.get("PERFSLEUTH_METRICS", "")),
+            keep_days=_days(environ.get("PERFSLEUTH_KEEP_DAYS", "")),
+            json_log=_json(environ.get("PERFSLEUTH_LOG", "")),
         )
 
     def missing(self, *, http: bool) -> tuple[str, ...]:
@@ -74,3 +86,28 @@ def _secret(environ: Mapping[str, str], name: str, begins: str, kind: str) -> Se
 def _sqlite(environ: Mapping[str, str]) -> str:
     state = environ.get("XDG_STATE_HOME") or "~/.local/state"
     return f"sqlite:///{Path(state).expanduser() / 'perfsleuth' / 'perfsleuth.sqlite'}"
+
+
+def _address(text: str) -> tuple[str, int] | None:
+    if not text:
+        return None
+    host, _, port = text.rpartition(":")
+    if not host or not port.isdigit() or int(port) > _PORTS:
+        raise SettingsError("PERFSLEUTH_METRICS must be HOST:PORT, as 127.0.0.1:9464.")
+    return host.strip("[]"), int(port)
+
+
+def _days(text: str) -> int:
+    if not text:
+        return 90
+    if not text.isdigit() or not LEAST_DAYS <= int(text) <= _LONGEST_DAYS:
+        raise SettingsError(
+            f"PERFSLEUTH_KEEP_DAYS must be a number of days from {LEAST_DAYS} to {_LONGEST_DAYS}."
+        )
+    return int(text)
+
+
+def _json(text: str) -> bool:
+    if text not in ("", "text", "json"):
+        raise SettingsError("PERFSLEUTH_LOG must be json or text.")
+    return text == "json"

@@ -7,6 +7,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
+_LOCAL = re.compile(r"local:[A-Za-z_][A-Za-z0-9_.-]{0,31}")
 _SLACK_ID = re.compile(r"[UWSCGD][A-Z0-9]{2,20}")
 
 
@@ -31,6 +32,11 @@ def _slack_id(text: str) -> str:
     return text
 
 
+def _approver(text: str) -> str:
+    return text if _LOCAL.fullmatch(text) else _slack_id(text)
+
+
 Plain = Annotated[str, AfterValidator(_plain), Field(max_length=500)]
 Absolute = Annotated[str, AfterValidator(_absolute), Field(max_length=500)]
 SlackId = Annotated[str, AfterValidator(_slack_id)]
+Approver = Annotated[str, AfterValidator(_approver)]  # or a user of this machine, "local:sam"

@@ -7,14 +7,20 @@ from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from functools import partial
+from time import time
 
 from slack_bolt.app.async_app import AsyncApp
 
 from bot.access import Access
+from bot.approvals import Approvals
 from bot.audience import Audience
 from bot.desk.desk import Desk
+from bot.desk.health_orders import HealthOrders
+from bot.experiment.on_host import OnHost
 from bot.jobs import Jobs
+from bot.offers import expire
 from bot.reach import reach
+from bot.replica import Replica
 from bot.settings import Service, Settings
 from bot.slack.api.introduce import client_of
 from bot.slack.api.us import Us
@@ -34,9 +40,12 @@ from bot.slack.reception.intake import Intake
 from bot.slack.reception.perf import Perf
 from bot.slack.reception.reason import Reasons
 from bot.slack.reception.seen_by import SeenBy
+from bot.slack.reception.shelf import Shelf
 from bot.slack.reception.socket import Socket
-from bot.slack.tending import reconcile, tend
-from bot.store import Store
+from bot.slack.tending import DAY_S, reconcile, tend
+from bot.work.due import Summaries
+from bot.work.experiments import OnIt
+from bot.work.helping import Helping
 from bot.work.work import Work
 from tools.host import Host
 
@@ -55,11 +64,13 @@ def as_it_is(audience: Audience) -> Audience:
 class Office:
     """What must be stopped in order. `close` runs once, after `drain` or without it."""
 
+    replica: Replica
     jobs: Jobs
     courier: Courier
     intake: Intake
     front: Front
     door: Socket | Http
+    helping: Helping
     tasks: list[asyncio.Task[None]]
 
     @property
@@ -84,7 +95,9 @@ class Office:
         await self.intake.close()
         await self.door.close()
         await self.front.close()
+        self.helping.stop()
         drained = await asyncio.to_thread(self.jobs.drain, within_s)
+        drained = self.helping.stop() and drained
         await self.courier.flush(FLUSH_S)
         return drained
 
@@ -98,6 +111,7 @@ async def open_office(
     *,
     host_of: Reach = reach,
     watched_by: Watched = as_it_is,
+    on_host: OnIt = OnHost,
 ) -> Office:
     """Open everything and begin to work; what `opened` holds closes it again.
 
@@ -105,9 +119,9 @@ async def open_office(
     JobsError or HttpError with one sentence.
     """
     loop = asyncio.get_running_loop()
-    opening = partial(Store.open, service.database_url, executor=service.executor)
-    store = await asyncio.to_thread(opening)
-    opened.callback(store.close)
+    replica = await asyncio.to_thread(Replica.open, service, known)
+    opened.callback(replica.close)
+    service, store = replica.service, replica.store
     wire = Wire(client_of(service))
     opened.push_async_callback(wire.close)
     wakers: list[Callable[[], None]] = []
@@ -119,36 +133,50 @@ async def open_office(
     trails = Trails(store, wire, team=us.team, wake=wake)
     opened.push_async_callback(trails.close)
     groups = SlackGroups(wire, us, loop)
+    shelf = await asyncio.to_thread(Shelf)
+    opened.callback(shelf.close)
     work = Work(
         store,
         known,
         watched_by(trails),
-        host_of,
-        fetch=fetcher(wire, loop),
+        replica.gated(host_of),
+        fetch=fetcher(wire, loop, shelf),
         names=groups.name,
         announced_s=ANNOUNCED_S,
+        on_host=on_host,
+        through=replica.gates.through,
     )
     courier = Courier(Postman(store, wire, trails, work.content), store.letters)
     wakers.append(courier.wake)
-    jobs = Jobs(service, known.limits, work.carry_out)
+    jobs = Jobs(service, known.limits, work.carry_out, replica.lock)
     work.enqueue = jobs.enqueue  # before the launch, which takes up what a dead process was doing
+    await asyncio.to_thread(
+        replica.begin, jobs
+    )  # whoever thought us dead learns first that we live
     await asyncio.to_thread(jobs.launch)
     opened.callback(jobs.close)
+    late = partial(expire, store, Approvals(store, groups.name, time))
     desk = Desk(store, known, jobs.enqueue, groups, trails, names=groups.name)
-    seen_by = SeenBy(store, known, Access(known, groups))
+    access = Access(known, groups)
+    seen_by = SeenBy(store, known, access)
+    due = Summaries(store, known, access, jobs.enqueue).accept
+    perf = Perf(seen_by, HealthOrders(store, known, access, jobs.enqueue))
     home = Home(store, wire, seen_by)
     front = Front(store, desk, wire, home, wake, learn=groups.learn)
     ears = await asyncio.to_thread(Ears, store)
-    intake = Intake(store, us, ears, front.apologise)
-    app = build(service, us, intake, front, Perf(seen_by), Reasons(wire))
+    intake = Intake(store, us, ears, front.apologise, groups.foresee)
+    app = build(service, us, intake, front, perf, Reasons(wire))
     catch_up = CatchUp(store, wire, us, intake, ears, front.take_up)
     door = _door(app, service, address, catch_up)
+    keep = service.keep_days * DAY_S
     tasks: list[asyncio.Task[None]] = []
     opened.push_async_callback(_ended, tasks)
-    office = Office(jobs, courier, intake, front, door, tasks)
-    for working in (courier.run(), catch_up.run(), tend(store, jobs, front, ears)):
+    office = Office(replica, jobs, courier, intake, front, door, work.helping, tasks)
+    for working in (courier.run(), catch_up.run(), tend(store, jobs, front, ears, late, due, keep)):
         tasks.append(asyncio.create_task(working))
     await asyncio.to_thread(reconcile, store, jobs)
+    work.helping.start()
+    opened.callback(work.helping.stop)
     await door.open()
     catch_up.want()
     await front.again(older_than_s=0)

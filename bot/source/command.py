@@ -2,59 +2,55 @@
 
 from __future__ import annotations
 
-import gc
 import json
-import shlex
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from bot.source.folder import SourceFolder
-from tools.errors import Absent, ToolsError, Unreadable
-from tools.hosts.files.bounded import read_bounded
+from bot.source.ground import Ground, of_folder, of_host
+from bot.source.uncollected import uncollected
 from tools.provenance.answer import FlagAnswer
-from tools.provenance.explanation import Explanation
 from tools.provenance.flags import Flag, flags_of
-from tools.provenance.given import Given
-from tools.provenance.tree import Tree
-from tools.sglang.endpoints import read_server_info
+from tools.provenance.traced import settled
 
 
 def explain_flag(
     flag: str | None,
-    source: Path,
-    argv: str,
-    server_info: Path | None,
-    model_config: Path | None,
-    gpu: str | None,
+    ground: Ground,
     *,
     as_json: bool,
+    deep: tuple[str, int | None] | None = None,
 ) -> None:
-    """Say which line of the source in a folder set a flag (None: of every flag), and why."""
-    facts: dict[str, Any] = {"argv": _words(argv)}
-    if model_config is not None:
-        facts["model_config"] = _json(model_config)
-    if server_info is not None:
-        facts["resolved"] = read_server_info(_text(server_info)).resolved
-    with _uncollected():
-        explanation = Explanation(Tree(SourceFolder(source)), Given.of(gpu=gpu, **facts))
+    """Say which line of an engine's source set a flag (None: of every flag), and why.
+
+    `deep` names the host and the port whose server's arguments are resolved once more, in a dry run.
+    """
+    with uncollected():
+        explanation = ground.explained()
         answers = explanation.all() if flag is None else [explanation.one(flag)]
-    if flag is None:
-        print(
-            json.dumps({"flags": [answer.as_json() for answer in answers]})
-            if as_json
-            else _table(answers)
-        )
-    else:
-        print(json.dumps(answers[0].as_json(), indent=1) if as_json else _story(answers[0]))
+    more: dict[str, Any] = {"unseen": ground.unseen} if ground.unseen else {}
+    if deep is not None and flag is not None:
+        from bot.source.deep import remarks, traced
+
+        trace = traced(*deep, ground)
+        answers = [settled(explanation, flag, trace)]
+        more["dry_run"] = remarks(trace)
+    if as_json:
+        told = [answer.as_json() for answer in answers]
+        whole = {"flags": told} | more if flag is None else told[0] | more
+        print(json.dumps(whole, indent=None if flag is None else 1))
+        return
+    print(_table(answers) if flag is None else _story(answers[0]))
+    for line in more.get("dry_run", ()):
+        print(line)
+    if ground.unseen:
+        print("Not seen: " + "; ".join(ground.unseen) + ".")
 
 
-def list_flags(source: Path, search: str | None, *, as_json: bool) -> None:
-    """Print the flags that the source in a folder declares; those with a text in them, if one is given."""
-    with _uncollected():
-        flags = flags_of(Tree(SourceFolder(source)))
+def list_flags(ground: Ground, search: str | None, *, as_json: bool) -> None:
+    """Print the flags that an engine's source declares; those with a text in them, if one is given."""
+    with uncollected():
+        flags = flags_of(ground.tree)
     if search:
         word = search.lower().lstrip("-")
         flags = [
@@ -66,6 +62,26 @@ def list_flags(source: Path, search: str | None, *, as_json: bool) -> None:
     for flag in flags:
         print(_line(flag))
     print(f"{len(flags)} flags")
+
+
+def ground_of(
+    name: str | None, port: int | None, folder: Path | None, flag: str = "", **files: Any
+) -> Ground:
+    """Return the ground of a host by its name, or of a folder with the files that tell of a launch.
+
+    `launch=False` among `files` asks for the source alone. Raises HostError where a host does not answer.
+    """
+    if folder is not None:
+        return of_folder(folder, **{k: v for k, v in files.items() if k != "launch"})
+    from bot import settings
+    from bot.reach import parted, reach
+
+    known = settings.load()
+    name, own = parted(name or "")
+    scope = known.host(name).scope()
+    scope |= {"port": port or own or scope["port"]}
+    with uncollected():
+        return of_host(reach(name, known), flag, launch=files.get("launch", True), scope=scope)
 
 
 def _line(flag: Flag) -> str:
@@ -91,36 +107,3 @@ def _story(answer: FlagAnswer) -> str:
 def _table(answers: list[FlagAnswer]) -> str:
     changed = [answer.sentence for answer in answers if answer.overridden is not False]
     return "\n".join([*changed, f"{len(answers)} flags, {len(changed)} not as they were asked."])
-
-
-def _words(argv: str) -> tuple[str, ...]:
-    try:
-        return tuple(shlex.split(argv))
-    except ValueError as why:
-        raise ToolsError(f"--argv is no command line: {why}") from None
-
-
-def _text(path: Path) -> str:
-    return read_bounded(path).data.decode("utf-8", errors="replace")
-
-
-def _json(path: Path) -> Mapping[str, Any]:
-    try:
-        data = json.loads(_text(path))
-    except (ValueError, RecursionError):
-        raise Unreadable(f"{path} is no JSON") from None
-    if not isinstance(data, dict):
-        raise Absent(f"{path} holds no model configuration: a JSON object is expected")
-    return data
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Spare the search for garbage: syntax trees are many small objects that all stay in use."""
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            gc.enable()

@@ -27,6 +27,12 @@ class Cases:
         with self._database.writing() as connection:
             connection.execute(insert.on_conflict_do_update(index_elements=["run"], set_=new))
 
+    def since(self, at: float) -> list[int]:
+        """Return the runs of which the looks were kept since then, oldest first."""
+        query = select(cases.c.run).where(cases.c.saved_at >= at).order_by(cases.c.run)
+        with self._database.reading() as connection:
+            return list(connection.execute(query).scalars())
+
     def load(self, run_id: int) -> Case | None:
         """Return it; raise CaseError where this version cannot read it. None: nothing was kept."""
         with self._database.reading() as connection:

@@ -13,7 +13,22 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import URL, Connection, Engine, Table, create_engine, event, make_url
+from sqlalchemy import (
+    URL,
+    ColumnElement,
+    Connection,
+    Double,
+    Engine,
+    Table,
+    cast,
+    create_engine,
+    event,
+    extract,
+    func,
+    literal,
+    make_url,
+)
+from sqlalchemy import text as sql
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
@@ -23,6 +38,7 @@ from bot.store.turn import Turn
 _BUSY_S = 20  # how long a writer of another process may hold SQLite before we give up
 _CONNECT_S = 5  # how long PostgreSQL may take to answer a connection
 _POOL = 24  # connections to a file: limits.at_once workers and the threads of the loop
+_CACHE_KB = 512  # of pages, for each connection to a file
 _POOL_POSTGRES = 10  # PostgreSQL allows 100 in all by default, and replicas share them
 
 
@@ -84,6 +100,23 @@ class Database:
         with self._told(), self.engine.connect() as connection:
             connection.execution_options(reads=True)
             yield connection
+
+    def hold(self, name: str) -> None:
+        """Let nobody else decide on what has this name until the end of the transaction.
+
+        On SQLite one transaction writes at a time anyway.
+        """
+        if not self.sqlite:
+            with self.reading() as connection:
+                connection.execute(
+                    sql("SELECT pg_advisory_xact_lock(hashtext(:name))"), {"name": name}
+                )
+
+    def clock(self) -> ColumnElement[float]:
+        """Return the time, in seconds since the epoch, by the one clock that all replicas share."""
+        if self.sqlite:
+            return literal(self.now())
+        return cast(extract("epoch", func.clock_timestamp()), Double)
 
     def close(self) -> None:
         """Give all connections back."""
@@ -153,6 +186,8 @@ def _set_up(connection: Any, _record: object) -> None:
     # FULL: what was acknowledged to Slack survives a power cut, at one fsync for each transaction.
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA foreign_keys = ON")
+    # SQLite's own 2 MB for each of 24 connections would be 48; the kernel holds the file anyway.
+    connection.execute(f"PRAGMA cache_size = -{_CACHE_KB}")
 
 
 def _use_wal(connection: Any) -> None:

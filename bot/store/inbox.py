@@ -11,6 +11,8 @@ from sqlalchemy import delete, select, update
 from bot.store.database import Database
 from bot.store.schema import inbox
 
+_WRITTEN = ("message", "ask")  # kinds that a thread answers with a word or a trail
+
 
 @dataclass(frozen=True)
 class Incoming:
@@ -56,6 +58,14 @@ class Inbox:
                 Incoming(row.id, row.kind, json.loads(row.body), row.at)
                 for row in connection.execute(query)
             ]
+
+    def owed_since(self, at: float) -> bool:
+        """Say whether somebody wrote since then, and what becomes of it is not decided yet."""
+        query = select(inbox.c.number).where(
+            inbox.c.handled_at.is_(None), inbox.c.at >= at, inbox.c.kind.in_(_WRITTEN)
+        )
+        with self._database.reading() as connection:
+            return connection.execute(query.limit(1)).first() is not None
 
     def forget(self, older_than_s: float) -> int:
         """Remove what was handled so long ago, and return how many; a repeat of it would be new again."""

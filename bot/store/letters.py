@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
-from sqlalchemy import ColumnElement, Row, and_, func, not_, or_, select, update
+from sqlalchemy import ColumnElement, Row, and_, func, not_, or_, select, true, update
 
 from bot.letter import Letter
 from bot.store.database import Database, plain
@@ -90,12 +90,17 @@ class Letters:
             rows = connection.execute(query).all()
         return [due for row in rows if (due := self._due(row)) is not None]
 
-    def sending(self, key: str) -> bool:
-        """Claim it for one try. False: it was sent, or another process is at it."""
+    def sending(self, key: str, after: int | None = None) -> bool:
+        """Claim it for one try. False: it was sent, or another process is at it.
+
+        Nor is it given to who knows of `after` tries alone where there was another one since: that
+        one may have reached the thread, which must be looked into first.
+        """
+        known = letters.c.tries == after if after is not None else true()
         with self._database.writing() as connection:
             claimed = connection.execute(
                 update(letters)
-                .where(letters.c.key == key, self._deliverable())
+                .where(letters.c.key == key, self._deliverable(), known)
                 .values(
                     # What was left in "sending" may have arrived, and stays so until it is sent.
                     uncertain=or_(letters.c.uncertain, letters.c.status == "sending"),
@@ -150,6 +155,15 @@ class Letters:
         query = select(func.count()).select_from(letters).where(letters.c.status.in_(_OPEN))
         with self._database.reading() as connection:
             return int(connection.execute(query).scalar_one())
+
+    def owed_since(self, at: float) -> bool:
+        """Say whether a first reply that was written since then has not arrived yet."""
+        first = or_(letters.c.key.like("run:%:trail"), letters.c.key.like("say:%"))
+        query = select(letters.c.id).where(
+            letters.c.status.in_(_OPEN), letters.c.added_at >= at, first
+        )
+        with self._database.reading() as connection:
+            return connection.execute(query.limit(1)).first() is not None
 
     def _deliverable(self) -> ColumnElement[bool]:
         now = self._database.now()

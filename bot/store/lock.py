@@ -17,6 +17,10 @@ from bot.store.database import read_url
 from bot.store.errors import StoreError, place_of, told
 
 _SPACE = 0x70736C32  # our own space of advisory locks; any number
+_NAMES = 256  # of replicas that choose their own; more share no database of one team
+# The server asks a silent connection after 10 s and gives it up 15 s later (postgresql.conf): a
+# machine that lost its power does not hold its name for two hours.
+_GONE_SOON = "-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3"
 _LOOK_S = 15  # how often the connection that holds the lock is looked after
 _LOG = logging.getLogger("perfsleuth.store")
 
@@ -36,6 +40,23 @@ def hold(url: str, executor: str) -> Lock:
     """
     place = read_url(url)
     return _File(place) if place.get_backend_name() == "sqlite" else _Advisory(place, executor)
+
+
+def hold_any(url: str) -> tuple[Lock, str]:
+    """Take the first name of perfsleuth-0, perfsleuth-1 … that no live process goes by, and return it.
+
+    A replica that comes back takes up what the last one of that name left. Raises StoreError.
+    """
+    for number in range(_NAMES):
+        try:
+            return hold(url, name := f"perfsleuth-{number}"), name
+        except NameTaken:
+            continue
+    raise StoreError(f"{_NAMES} bots use this database already: end one, or name another database.")
+
+
+class NameTaken(StoreError):
+    """Another live process goes by that name."""
 
 
 class _File:
@@ -88,7 +109,9 @@ class _Advisory:
     def _take(self) -> Connection:
         try:
             engine = create_engine(
-                self._url, poolclass=NullPool, connect_args={"connect_timeout": 5}
+                self._url,
+                poolclass=NullPool,
+                connect_args={"connect_timeout": 5, "options": _GONE_SOON},
             )
             connection = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
             asked = {"space": _SPACE, "name": self._executor}
@@ -98,7 +121,7 @@ class _Advisory:
             connection.close()
         except SQLAlchemyError as why:
             raise told(why, place_of(self._url), sqlite=False) from None
-        raise StoreError(
+        raise NameTaken(
             f"Another live bot goes by the name {self._executor}: give each replica a PERFSLEUTH_EXECUTOR of its own."
         )
 

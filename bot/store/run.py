@@ -1,12 +1,18 @@
-"""One piece of accepted work: an investigation, a heap of files, or a follow-up."""
+"""One piece of accepted work: an investigation, files, a follow-up, a proposal, an experiment, a plan, a sweep."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
 
-RunKind = Literal["host", "files", "followup"]
+RunKind = Literal[
+    "host", "files", "followup", "proposal", "experiment", "sweep",
+    "plan",  # makes a plan of changes, and shows it
+    "campaign",  # one step of a plan that was approved: it begins the next change, or tells the ledger
+]  # fmt: skip
 RunState = Literal["waiting", "joined", "running", "done", "stopped", "failed"]
+# What waits for the end of another run and has its own turn then; others that join share its end.
+WAITS: tuple[RunKind, ...] = ("followup", "campaign")
 ENDED: tuple[RunState, ...] = ("done", "stopped", "failed")
 
 

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, Select, func, or_, select, text, update
+from sqlalchemy import ColumnElement, Row, Select, func, or_, select, update
 
 from bot.store.database import Database, plain
 from bot.store.run import ENDED, Run, RunKind, RunState
@@ -79,8 +79,7 @@ class Runs:
 
         Inside `together` nobody else can decide on the same host until it ends, on PostgreSQL too.
         """
-        if not self._database.sqlite:
-            self._hold(host)
+        self._database.hold(host.lower())
         return self._one(
             select(*_COLUMNS)
             .where(
@@ -131,6 +130,10 @@ class Runs:
             "headline": plain(headline) if headline is not None else None,
         }
         return self._changed(runs.c.id == id, runs.c.state.in_(_OPEN), **values)
+
+    def place(self, id: int, thread: str) -> bool:
+        """Say in which thread it is talked about. False: that is known, or there is none of it."""
+        return self._changed(runs.c.id == id, runs.c.thread == "", thread=thread)
 
     def joined_to(self, id: int) -> list[Run]:
         """Return those that still wait for the looks of this one, oldest first."""
@@ -191,18 +194,12 @@ class Runs:
         """Return (channel, thread) with work since then or still open, the longest known first."""
         query = (
             select(runs.c.channel, runs.c.thread)
-            .where(or_(runs.c.asked_at >= since, runs.c.state.in_(_OPEN)))
+            .where(or_(runs.c.asked_at >= since, runs.c.state.in_(_OPEN)), runs.c.thread != "")
             .group_by(runs.c.channel, runs.c.thread)
             .order_by(func.min(runs.c.id))
         )
         with self._database.reading() as connection:
             return [(row.channel, row.thread) for row in connection.execute(query)]
-
-    def _hold(self, host: str) -> None:
-        with self._database.reading() as connection:
-            connection.execute(
-                text("SELECT pg_advisory_xact_lock(hashtext(:host))"), {"host": host.lower()}
-            )
 
     def _one(self, query: Select[Any]) -> Run | None:
         with self._database.reading() as connection:

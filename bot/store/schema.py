@@ -1,4 +1,4 @@
-"""The tables, and the number of their form."""
+"""The tables of what is asked and answered; those of changes to a host are in change_tables.py."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
-    Connection,
     Double,
     Index,
     Integer,
@@ -15,16 +14,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
-    inspect,
-    select,
-    text,
 )
-
-from bot.store.database import Database
-from bot.store.errors import StoreError
-
-VERSION = 1  # of the form; grows with each migration
-_LOCK = 0x70736C31  # any number; the same for all who create the tables at the same time
 
 TABLES = MetaData()
 _T, _N = Text, Double
@@ -164,25 +154,3 @@ spending = Table(
     Column("tokens", BigInteger, nullable=False),
     Column("usd", _N, nullable=False),
 )
-
-
-def prepare(database: Database) -> None:
-    """Create what is missing; raise StoreError where a newer version has been at work."""
-    with database.writing() as connection:
-        if not database.sqlite:
-            connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
-        found = _version(connection)
-        if found is not None and found > VERSION:
-            raise StoreError(
-                f"{database.place} was written by a newer perfsleuth (form {found}, this one knows {VERSION}): "
-                "install that version again, or name another database."
-            )
-        TABLES.create_all(connection)
-        if found is None:
-            connection.execute(schema_version.insert().values(version=VERSION))
-
-
-def _version(connection: Connection) -> int | None:
-    if not inspect(connection).has_table(schema_version.name):
-        return None
-    return connection.execute(select(schema_version.c.version)).scalar()

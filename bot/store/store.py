@@ -11,18 +11,28 @@ from sqlalchemy import and_, delete, exists, not_, or_, select
 
 from bot.store.audit import Audit
 from bot.store.cases import Cases
+from bot.store.counts import Counts
 from bot.store.database import Database, read_url
+from bot.store.days import Days
+from bot.store.experiments import Experiments
+from bot.store.forms import prepare
 from bot.store.heard import Heard
 from bot.store.inbox import Inbox
+from bot.store.known import Acknowledgements
 from bot.store.ledger import Ledger
 from bot.store.letters import Letters
 from bot.store.opinions import Opinions
+from bot.store.places import Places
+from bot.store.proposals import Proposals
+from bot.store.replicas import Replicas
 from bot.store.run import ENDED
 from bot.store.runs import Runs
+from bot.store.schedules import Schedules
 from bot.store.schema import cases as case_rows
 from bot.store.schema import letters as letter_rows
-from bot.store.schema import prepare
 from bot.store.schema import runs as run_rows
+from bot.store.sweeps import Sweeps
+from bot.store.watches import Watches
 
 
 class Store:
@@ -38,6 +48,16 @@ class Store:
         self.audit = Audit(database)
         self.heard = Heard(database)
         self.ledger = Ledger(database)
+        self.proposals = Proposals(database)
+        self.experiments = Experiments(database, self.proposals)
+        self.schedules = Schedules(database)
+        self.days = Days(database)
+        self.sweeps = Sweeps(database, executor, self.days)
+        self.acknowledged = Acknowledgements(database)
+        self.watches = Watches(database)
+        self.counts = Counts(database)
+        self.replicas = Replicas(database, executor)
+        self.places = Places(database, executor)
 
     @classmethod
     def open(
@@ -65,6 +85,11 @@ class Store:
         with self._database.writing(urgent=urgent):
             yield
 
+    def owes_a_reply(self, within_s: float) -> bool:
+        """Say whether somebody who wrote in the last so many seconds has seen nothing yet."""
+        since = self._database.now() - within_s
+        return self.inbox.owed_since(since) or self.letters.owed_since(since)
+
     def tidy(self, older_than_s: float) -> int:
         """Remove what was over so long ago: handled events, sent letters, cases; return how many rows.
 
@@ -84,8 +109,19 @@ class Store:
         old_cases = delete(case_rows).where(case_rows.c.run.in_(select(run_rows.c.id).where(over)))
         with self._database.writing() as connection:
             removed = self.inbox.forget(older_than_s)
+            for noun in (self.sweeps, self.acknowledged, self.watches, self.days):
+                removed += noun.forget(older_than_s)
             removed += connection.execute(old_letters).rowcount
             return removed + connection.execute(old_cases).rowcount
+
+    @property
+    def shared(self) -> bool:
+        """Say whether several bots may use it at once: PostgreSQL; an SQLite file serves one."""
+        return not self._database.sqlite
+
+    def now(self) -> float:
+        """Return the time of this store, in seconds since the epoch."""
+        return self._database.now()
 
     def close(self) -> None:
         """Give all connections back."""

@@ -1,23 +1,20 @@
-"""The chart of a step, where it can be drawn."""
+"""The one chart that goes with a verdict: what shows best why it was reached."""
 
 from __future__ import annotations
 
-from tools.physics.headroom import Headroom
+from bot.charts import Picture, pictures
+from bot.investigate import Judged
+
+_BY_THE_LOG = frozenset(("became_slower_over_time", "version_regression", "acceptance_drop"))
 
 
-def alt_of(room: Headroom | None) -> str:
-    """Describe the chart to who cannot see it; empty where there is nothing to draw."""
-    if room is None:
-        return ""
-    from bot.charts import waterfall_alt
+def chart_of(end: Judged) -> Picture | None:
+    """Return the chart of a verdict; None where there is nothing to draw.
 
-    return waterfall_alt(room)
-
-
-def png_of(room: Headroom | None) -> bytes | None:
-    """Draw it; None where there is nothing to draw, or nothing to draw with."""
-    if room is None:
-        return None
-    from bot.charts import waterfall_png
-
-    return waterfall_png(room)
+    Of a server that got slower the log is shown; else where the time of a step goes, else links and
+    clocks over the seconds that were watched.
+    """
+    found = pictures(end.evidence, end.verdict.headroom)
+    if end.verdict.cause in _BY_THE_LOG:
+        found.sort(key=lambda one: one.name != "history")
+    return found[0] if found else None

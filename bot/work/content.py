@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
+from bot.charts.mornings import kept_png
+from bot.experiment.result import drawn
 from bot.followup.log_lines import lines_behind
 from bot.investigate import conclude
 from bot.letter import Attached
@@ -12,8 +14,9 @@ from bot.narrator import title
 from bot.question import Question
 from bot.settings import Settings
 from bot.store import Store
-from bot.work.chart import png_of
+from bot.work.chart import chart_of
 from bot.work.looks import Learned, learned_by, question_of
+from tools.engine.source_tree import SourceTexts
 from tools.evidence import Evidence
 from tools.harmless import harmless
 
@@ -32,12 +35,18 @@ class Content:
     def of(self, attached: Attached) -> bytes | None:
         """Return a file's bytes; None where what it would hold is gone, or cannot be drawn."""
         run = self._store.runs.get(attached.run)
+        if run is not None and run.kind == "experiment":
+            record = self._store.experiments.load(run.id)
+            return drawn(record) if record else None
+        if run is not None and run.kind == "sweep":
+            return _of_morning(attached)
         learned = learned_by(self._store, run) if run else None
         if run is None or learned is None:
             return None
         if attached.kind == "chart":
             question = question_of(run, self._settings)
-            return png_of(conclude(question, learned.looks).verdict.headroom)
+            chart = chart_of(conclude(question, learned.looks))
+            return chart.draw() if chart else None
         looks = [one for one in learned.looks if not attached.looks or one.id in attached.looks]
         if attached.kind == "log_lines":
             return _bounded(self._log_lines(learned, looks, attached.text))
@@ -51,6 +60,13 @@ class Content:
         question = Question.of(learned.case.question, self._settings.hosts)
         for line in lines_behind(conclude(question, learned.looks)):
             yield f"{line.look}  {harmless(line.text)}\n"
+
+
+def _of_morning(attached: Attached) -> bytes | None:
+    """What a summary told is kept in its letters: the days to draw, or the text of all hosts."""
+    if attached.kind == "chart":
+        return kept_png(attached.title, attached.text)
+    return _bounded(iter([attached.text]))
 
 
 def _evidence(learned: Learned, looks: Sequence[Evidence]) -> Iterator[str]:
@@ -75,6 +91,10 @@ def _look(look: Evidence, command: str) -> Iterator[str]:
     for name, text in (("lost", output.lost), ("trouble", look.trouble), ("note", look.note)):
         if text:
             yield f"{name:8} {harmless(text)}\n"
+    if isinstance(look.facts, SourceTexts):  # packed: who wants it has it in the case
+        files = "\n".join(path for path, text in look.facts.contents.items() if text)
+        yield f"{'-' * 78}\n{files}\n"
+        return
     yield f"{'-' * 78}\n{_plain(output.stdout)}\n"
     if output.stderr.strip():
         yield f"{'-' * 30} standard error\n{_plain(output.stderr)}\n"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from bot.audience import Audience
 from bot.letter import Letter
 from bot.store import Run, Store, StoreError
-from bot.store.run import RunState
+from bot.store.run import WAITS, RunState
 from bot.work import told
 from bot.work.pairs import awaited, looks_for
 
@@ -64,8 +64,8 @@ class Ends:
     def _try(self, run: Run, of: Callable[[Run], End]) -> list[Run] | None:
         """Return what may begin now; None if somebody joined in between."""
         joined = self._store.runs.joined_to(run.id)
-        waiting = [one for one in joined if one.kind == "followup"]
-        ends = [of(run), *(of(one) for one in joined if one.kind != "followup")]
+        waiting = [one for one in joined if one.kind in WAITS]
+        ends = [of(run), *(of(one) for one in joined if one.kind not in WAITS)]
         with self._store.together():
             for host in self._held(run, waiting):
                 self._store.runs.open_on(host)  # holds back who would join, or be, an ended run
@@ -92,7 +92,7 @@ class Ends:
             return
         for letter in end.letters:
             self._store.letters.add(letter)
-        if run.joins is None and run.kind != "followup":
+        if run.joins is None and run.kind not in (*WAITS, "sweep"):
             self._store.letters.add(told.trail_end(run))
         self._store.audit.note(
             run.user, run.channel, f"end of {run.kind}", f"run {run.id}", end.state, run.host

@@ -15,7 +15,6 @@ from bot.narrator.forms import KNOWN_FORMS
 from bot.settings import Settings
 from bot.store import Run, Store
 from bot.work import told
-from bot.work.chart import alt_of
 from bot.work.ends import End, Ends
 from bot.work.fetched import Fetch
 from bot.work.looks import learned_by, question_of, seen
@@ -91,9 +90,7 @@ class Files:
         if not any(look.facts for look in looks):
             before.append(Line("said", KNOWN_FORMS))
         own = end if run.joins is None else conclude(question, looks)
-        letters = told.verdict_letters(
-            run, question, own, before=before, alt=alt_of(own.verdict.headroom)
-        )
+        letters = told.verdict_letters(run, question, own, before=before)
         return End(run, "done", letters, own.verdict.category, own.verdict.headline)
 
 

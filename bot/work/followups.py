@@ -16,6 +16,7 @@ from bot.narrator.changed import ago
 from bot.narrator.explained import explained
 from bot.question import Question
 from bot.settings import Settings
+from bot.source.look import SourceLook
 from bot.store import Run, Store
 from bot.work import told
 from bot.work.agents import Agents, nobody
@@ -26,13 +27,15 @@ from bot.work.looks import Learned, judged_by, learned_by
 from bot.work.pairs import looks_for
 from bot.work.stops import Stops
 from tools.case import Case
+from tools.errors import ToolsError
 from tools.evidence import Evidence, ask
-from tools.host import STOPPED
+from tools.host import STOPPED, Host
 
 _GONE = (
     "I no longer have what I saw in this thread. Ask me to check again, or put the question with the "
     "host's name."
 )
+_OF_THE_SOURCE = ("who_set", "flags")  # questions that the engine's source answers
 _OLD_S = 15 * 60  # from then on an answer says how old its looks are
 
 
@@ -136,12 +139,16 @@ class Followups:
         if learned.run.port:
             scope["port"] = learned.run.port
         more = wanted(meant, learned.looks, scope)
-        if not more:
+        source = SourceLook(scope)
+        followed = meant.kind in _OF_THE_SOURCE and source.due(learned.looks, over=True)
+        if not more and not followed:
             return [], None
         host = self._host_of(name, self._settings)
         try:
             with self._stops.watching(run.id, host) as watch:
                 looks = [] if watch.asked() else ask(host, more, after=len(learned.looks))
+                if followed and not watch.asked():
+                    looks += _followed(source, host, [*learned.looks, *looks])
         finally:
             host.close()
         kept = [look for look in looks if not look.output or look.output.lost != STOPPED]
@@ -178,6 +185,14 @@ class Followups:
             verdict.category if verdict else None,
             verdict.headline if verdict else None,
         )
+
+
+def _followed(source: SourceLook, host: Host, looks: Sequence[Evidence]) -> list[Evidence]:
+    """Take the engine's source; where it cannot be had, the answer says that it was not given."""
+    try:
+        return [source.take(host, looks, conclude(Question.of(""), looks).verdict)]
+    except ToolsError:
+        return []
 
 
 def _against(meant: Intent, this: str) -> str | None:

@@ -4,26 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from bot.audience import Audience
+from bot.experiment.memory import tried
 from bot.investigate import Judged, Learned, conclude, investigate
 from bot.letter import Letter
 from bot.narrator import Explanation, Line, Part
 from bot.narrator.changed import changed
+from bot.narrator.proposed import written
 from bot.planner import Planner, Playbook
+from bot.proposal.wanted import Wanted
 from bot.question import Question
 from bot.settings import Settings
+from bot.source.look import SourceLook
 from bot.store import Run, Store
 from bot.store.run import RunState
 from bot.work import told
 from bot.work.agents import Agents, nobody
-from bot.work.chart import alt_of
 from bot.work.ends import End, Ends
 from bot.work.looks import judged_by, question_of, seen, silent
 from bot.work.pairs import is_for_a_comparison
 from bot.work.stops import Stops, Watch
 from tools.case import Case
+from tools.change import Change
 from tools.errors import CaseError
 from tools.evidence import Evidence
 from tools.host import Host
@@ -35,6 +40,7 @@ if TYPE_CHECKING:
 
 Reach = Callable[[str, Settings], Host]
 Names = Callable[[str], str]
+_OF_A_MODEL = "a model suggests it; nothing that was seen proves it"
 _UNSEEN = "Nothing of it could be seen."
 _TODO = "When that is put right, press “Check again”."
 
@@ -81,6 +87,32 @@ class Hosts:
             run,
             lambda one: self._end(one, end, watch.by, explanation if one.id == run.id else None),
         )
+        if not watch.by:
+            self._suggest(run, planner.changes())
+
+    def _suggest(self, run: Run, changes: Sequence[Change]) -> None:
+        """Have the first change that a model would try proposed to people, once."""
+        if not changes or run.host is None:
+            return
+        wanted = Wanted(change=changes[0], why=_OF_A_MODEL)
+        said = f"A model would try this on {run.host}: {written(changes[0])}. I prepare a proposal."
+        with self._store.together():
+            made = self._store.runs.add(
+                f"run:{run.id}:agent",
+                "proposal",
+                host=run.host,
+                port=run.port,
+                channel=run.channel,
+                thread=run.thread,
+                user=run.user,
+                text=said,
+                message=wanted.model_dump_json(),
+                about=run.id,
+            )
+            if made:
+                self._store.letters.add(told.first_reply(made, said))
+        if made:
+            self._ends.enqueue(made)
 
     def _known(self, run: Run) -> tuple[list[Evidence], list[dict[str, Any]]]:
         """Return the looks that were taken before a restart, and what a model was told by then."""
@@ -101,7 +133,11 @@ class Hosts:
         watch: Watch,
     ) -> Judged:
         looks, kept = list(known), len(known)
-        events = investigate(question, planner, host, known=known, stopped=watch.asked)
+        scope = self._settings.host(run.host or "").scope()
+        source = SourceLook(scope, port=question.port)
+        events = investigate(
+            question, planner, host, known=known, stopped=watch.asked, source=source
+        )
         for event in events:
             if isinstance(event, Learned):
                 looks.append(event.look)
@@ -154,7 +190,7 @@ class Hosts:
         if looks and silent(looks):
             trouble = looks[0].trouble or _UNSEEN
             return End(run, "failed", [told.trouble_letter(run, trouble, _TODO)])
-        own = conclude(question_of(run, self._settings), looks)
+        own = replace(conclude(question_of(run, self._settings), looks), parted=end.parted)
         return self._told(run, own, "done", self._changes(run, own), explanation)
 
     def _stopped(self, run: Run, looks: Sequence[Evidence], by: str) -> End:
@@ -173,13 +209,19 @@ class Hosts:
         before: Sequence[Part],
         explanation: Explanation | None = None,
     ) -> End:
-        question, alt = question_of(run, self._settings), alt_of(own.verdict.headroom)
+        question = question_of(run, self._settings)
         letters: Sequence[Letter] = ()
         if state != "done" or not is_for_a_comparison(self._store, run):
             letters = told.verdict_letters(
-                run, question, own, before=before, alt=alt, explanation=explanation
+                run, question, own, before=before, after=self._tried(run), explanation=explanation
             )
         return End(run, state, letters, own.verdict.category, own.verdict.headline)
+
+    def _tried(self, run: Run) -> Sequence[Part]:
+        """Cite what was tried on this host before."""
+        if run.host is None:
+            return ()
+        return tuple(tried(self._store.experiments.results(run.host, None, 10), host=run.host))
 
     def _changes(self, run: Run, now: Judged) -> Sequence[Part]:
         earlier = self._store.runs.get(run.about) if run.about else None

@@ -6,12 +6,19 @@ import logging
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Protocol
 
 from bot.store import Store, StoreError
-from tools.host import Host
 
 BEAT_S = 0.5  # a stop must end the probes within 5 s; closing a host takes up to one more
 _LOG = logging.getLogger("perfsleuth.work")
+
+
+class Closes(Protocol):
+    """What is being asked, and can be ended from any thread: a host, or a run of load on one."""
+
+    def close(self) -> None:
+        """End what is being asked, at once."""
 
 
 class Watch:
@@ -50,7 +57,7 @@ class Stops:
         self._watching = False
 
     @contextmanager
-    def watching(self, run_id: int, host: Host | None) -> Iterator[Watch]:
+    def watching(self, run_id: int, host: Closes | None) -> Iterator[Watch]:
         """Watch a run while its host is asked; the host is closed when a stop is asked for."""
         watch = Watch(host.close if host else _nothing)
         if by := self._store.runs.stop_asked([run_id]).get(run_id):

@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from typing import Literal
 
 from bot import narrator
+from bot.charts import Picture
 from bot.investigate import Judged
 from bot.letter import Attached, Button, Letter
 from bot.narrator import Explanation, Line, Part
+from bot.narrator.set_by import what_set_it
 from bot.narrator.wording import raised
 from bot.question import Question
 from bot.store import Run
+from bot.work.chart import chart_of
 
 AFTER: tuple[Button, ...] = ("check_again", "show_evidence", "ask_why", "propose", "right")
 _ENDS = (".", "!", "?")
@@ -24,19 +27,38 @@ def verdict_letters(
     end: Judged,
     *,
     before: Sequence[Part] = (),
-    alt: str = "",
+    after: Sequence[Part] = (),
     explanation: Explanation | None = None,
 ) -> list[Letter]:
-    """Return the verdict of a run, with what goes before it, and its chart where there is one."""
+    """Return the verdict of a run, with what goes before and after it, and its chart where there is one."""
     parts = (
         *before,
         *narrator.deployed(run.host, str(end.deployment)),
         *narrator.verdict(end.verdict, question.interest, explanation),
+        *after,
     )
     letters = [_letter(run, "verdict", parts, AFTER if run.host else OF_FILES)]
-    if alt and run.joins is None:
-        letters.append(_chart(run, alt))
+    set_by = tuple(what_set_it(end.parted)) if run.joins is None else ()
+    if set_by:  # the card has no room for it
+        key = {"key": f"run:{run.id}:set-by"}
+        letters.append(_letter(run, "answer", set_by).model_copy(update=key))
+    chart = chart_of(end) if run.joins is None else None
+    if chart:
+        letters.append(_chart(run, chart))
     return letters
+
+
+def first_reply(run: Run, said: str) -> Letter:
+    """Return the first reply of a run, which then grows while it is carried out."""
+    return Letter(
+        key=f"run:{run.id}:trail",
+        kind="trail",
+        channel=run.channel,
+        thread=run.thread,
+        run=run.id,
+        parts=(Line("lead", said),),
+        buttons=("stop",),
+    )
 
 
 def trouble_letter(run: Run, text: str, todo: str = "", *, again: bool = True) -> Letter:
@@ -99,14 +121,14 @@ def evidence_of(run: Run, looks: tuple[str, ...] = ()) -> Attached:
     )
 
 
-def _chart(run: Run, alt: str) -> Letter:
+def _chart(run: Run, chart: Picture) -> Letter:
     what = run.host or "files"
     attached = Attached(
         kind="chart",
         run=run.id,
-        name=f"{what}-run{run.id}-step.png",
-        title=f"Where the milliseconds of a step go on {what}",
-        alt=alt,
+        name=f"{what}-run{run.id}-{chart.name}.png",
+        title=f"{what}: {chart.title}",
+        alt=chart.alt,
     )
     return file_letter(run, attached, f"run:{run.id}:chart")
 

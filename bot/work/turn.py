@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 
 from bot.message import Message
+from bot.tally import TALLY
+from bot.traces import span
 from bot.work.fetched import Fetch, Fetched
 from tools.host import Asks, Host, Output
 
@@ -62,7 +64,7 @@ class _Asked:
 
     def answer(self, probes: Sequence[Asks], /) -> Sequence[Output]:
         """Ask, and have the turn again when the answers are there."""
-        with self._another():
+        with self._another(), TALLY.look(), span("look", host=self._host.name, probes=len(probes)):
             return self._host.answer(probes)
 
     def close(self) -> None:

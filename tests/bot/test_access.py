@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.access import Access, Asker
+from bot.access import Access, Asker, refusal_here
 from bot.settings import Access as AccessSettings
 from bot.settings import HostSettings, Settings
 
@@ -120,3 +120,27 @@ def test_who_is_named_to_approve_is_told() -> None:
     assert access(approve=("USAM", "SOPS")).approvers("CT129") == ("USAM", "SOPS")
     assert access(approve=("USAM",), host_approve=("UANA",)).approvers("CT129") == ("UANA",)
     assert access(host_approve=("UANA",)).approvers("CT129") == ()
+
+
+@pytest.mark.parametrize(
+    ("approve", "host_approve", "may"),
+    [
+        ((), None, True),  # nobody is named: who can log in could do it by hand
+        (("USAM",), None, False),
+        (("USAM", "local:sam"), None, True),
+        (("local:ana",), None, False),
+        (("local:sam",), ("local:ana",), False),
+        (("local:sam",), ("local:sam",), True),
+        ((), ("local:sam",), True),
+        ((), (), False),
+    ],
+)
+def test_from_a_terminal_who_is_named_approves_or_everybody_where_nobody_is(
+    approve: tuple[str, ...], host_approve: tuple[str, ...] | None, may: bool
+) -> None:
+    settings = Settings(
+        hosts={"CT129": HostSettings(approve=host_approve)}, access=AccessSettings(approve=approve)
+    )
+    refused = refusal_here(settings, "ct129", "sam")
+    assert (refused is None) is may
+    assert refused is None or "local:sam is not among them" in refused

@@ -28,7 +28,7 @@ def run(
     [
         (("ask", "why is everything slow?"), "Which host do you mean?"),
         (("ask", "check ct129 and ct130"), "one host at a time"),
-        (("ask", "compare ct129 and ct130", "--save", "x"), "keep each with capture, then compare"),
+        (("ask", "compare ct129 and ct130", "--save", "x"), "capture each, then compare"),
         (("compare", "no-such.log", CT130), "no-such.log is no host, and there is no such file"),
         (("compare", "tests/no-such/folder", CT130), "is no host, and there is no such file"),
         (("compare", f"{CT130},no-such.log", CT129), "no-such.log is no file here"),

@@ -15,6 +15,7 @@ import pytest
 from dbos import DBOS
 
 from bot import jobs as module
+from bot import queue
 from bot.jobs import Jobs, JobsError
 from bot.settings import Limits, Service
 from bot.store import Run, Store, StoreError, lock
@@ -329,7 +330,7 @@ def test_a_run_may_enqueue_others_and_be_tried_again(
     soon(lambda: {then.id, last.id} <= set(done) and jobs.running == 0)
     assert sorted(done) == [first.id, first.id, then.id, last.id]
     # DBOS would demand the same steps in the same order when a crash makes it begin anew.
-    assert DBOS.list_workflow_steps(module._name(first)) == []
+    assert DBOS.list_workflow_steps(queue.name_of(first)) == []
 
 
 def test_nothing_listens_and_what_is_over_can_be_forgotten(

@@ -192,3 +192,52 @@ def test_a_port_that_is_taken_is_one_sentence() -> None:
     assert done.stderr.strip().splitlines() == [
         f"perfsleuth: Port {port} is taken: choose another with --port."
     ]
+
+
+def test_the_remedy_is_proposed_approved_measured_and_kept_and_another_taken_back(
+    chromium_home: Path,
+) -> None:
+    async def whole() -> None:
+        async with demo(chromium_home) as browser:
+            await browser.click(".chip")
+            await browser.until(f"document.querySelector({VERDICT!r})")
+            await browser.click("#thread [data-action=propose]")
+            card = await _said(browser, "Proposed for CT129:30000")
+            assert "- --disable-radix-cache" in card
+            await browser.click("#thread [data-action=approve]")
+            await browser.until("document.querySelector('dialog .primary')")
+            assert "CT129:30000 is restarted" in await browser.text("dialog[open]")
+            await browser.click("dialog .primary")
+            await browser.until("!document.querySelector('#thread [data-action=approve]')")
+            await _said(browser, "It is being carried out in this thread")
+            await _said(browser, "Kept on CT129 port 30000")
+            await browser.type(
+                "#thread .writing", "@perfsleuth set --chunked-prefill-size 4096 and measure decode"
+            )
+            await browser.press("Enter")
+            await browser.click("#thread [data-action=approve]")
+            await browser.click("dialog .primary")
+            await _said(browser, "Taken back on CT129 port 30000")
+
+    asyncio.run(whole())
+
+
+def test_a_plan_is_shown_whole_approved_as_one_and_ends_in_a_ledger(chromium_home: Path) -> None:
+    async def whole() -> None:
+        async with demo(chromium_home) as browser:
+            await browser.type(
+                "#main .writing", "@perfsleuth tune CT129 for prefill, an hour at most"
+            )
+            await browser.press("Enter")
+            card = await _said(browser, "Plan for CT129:30000: one change for prefill.")
+            assert "2.5 times as fast (1.25 to 10) predicted for prefill" in card
+            assert "--chunked-prefill-size 16384: at best +0.1 % is predicted" in card
+            await browser.click("#thread [data-action=approve]")
+            await browser.until("document.querySelector('dialog .primary')")
+            assert "within 60 minutes" in await browser.text("dialog[open]")
+            await browser.click("dialog .primary")
+            await _said(browser, "Change 1 of 1 on CT129")
+            ledger = await _said(browser, "1 of 1 change kept.")
+            assert "Nothing that is predicted to help is left." in ledger
+
+    asyncio.run(whole())

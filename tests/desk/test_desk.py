@@ -194,11 +194,30 @@ def test_anger_at_a_verdict_is_about_the_verdict(room: Room) -> None:
     assert last(room).startswith("I am sorry that this does not help.")
 
 
-def test_who_wants_something_changed_is_told_that_we_only_look(room: Room) -> None:
+def test_who_wants_a_bare_restart_is_told_how_one_with_a_change_is_proposed(room: Room) -> None:
     room.say("please restart sglang on CT129")
-    assert "I change nothing on a host" in last(room)
+    assert "do not restart a server as it is" in last(room)
+    assert "“set --max-running-requests 48 and measure”" in last(room)
+    assert [run.kind for run in room.queue] == ["host"], "and it is looked at"
+    room.say("fix CT130")
+    assert "“try it” below the verdict has me propose the restart" in last(room)
     room.say("why is CT130 slow since the restart?")
-    assert "I change nothing" not in last(room)
+    assert "restart a server" not in last(room)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "restart CT129 with --chunked-prefill-size 4096",
+        "please restart CT129 with chunked prefill 4096",
+        "restart CT129 with chunked prefill size of 4k",
+        "restart CT129 with cuda graphs off",
+    ],
+)
+def test_a_restart_with_a_change_is_proposed(room: Room, text: str) -> None:
+    room.say(text)
+    assert [run.kind for run in room.queue] == ["proposal"]
+    assert last(room).startswith("I prepare a proposal for CT129: --")
 
 
 def test_several_hosts_are_a_run_each_and_too_many_are_refused(make_room: Make) -> None:

@@ -77,9 +77,9 @@ def test_a_stranger_beside_a_host_that_we_know_is_told_and_the_known_one_looked_
     assert "I do not know" not in last(room)
 
 
-def test_a_wish_for_a_change_in_chinese_is_told_that_we_only_look(room: Room) -> None:
+def test_a_wish_for_a_restart_in_chinese_is_told_what_we_restart(room: Room) -> None:
     room.say("重启 CT129")
-    assert "I change nothing on a host" in last(room)
+    assert "do not restart a server as it is" in last(room)
 
 
 def test_what_was_understood_of_a_chinese_question_is_told(room: Room) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
 from tests.work.room import Room, text_of
@@ -45,22 +43,8 @@ def test_why_is_answered_once(room: Room, ts: str) -> None:
     room.press("ask_why", 1, ts, user="UANA")
     assert len(room.queue) == 1
     room.work()
-    (answer,) = room.letters(ts, "answer")
+    _what_set_it, answer = room.letters(ts, "answer")
     assert "E" in text_of(answer)
-
-
-def test_a_proposal_says_what_will_come_and_what_helps_today(
-    make_room: Callable[..., Room],
-) -> None:
-    room = make_room(access={"approve": ("USAM", "SOPS")})
-    ts = room.say(ASK)
-    room.work()
-    room.press("propose", 1, ts)
-    room.press("propose", 1, ts)
-    said = [one for one in room.said(ts) if one.startswith("I cannot change anything yet")]
-    assert len(said) == 1
-    assert "What to do today\n1. " in said[0]
-    assert "2 entries are named in hosts.toml to approve changes on CT129." in said[0]
 
 
 def test_an_opinion_is_kept_with_its_reason(room: Room, ts: str) -> None:

@@ -24,13 +24,14 @@ class BotProcess:
         folder: Path,
         hosts: str = '[hosts.CT129]\ncase = "{root}/bot/demo/ct129.json"\n',
         *arguments: str,
+        module: str = "bot",
         **environment: str,
     ) -> None:
         self.slack = slack
         self.log_file = folder / "bot.log"
         self.database = folder / "bot.sqlite"
         (folder / "hosts.toml").write_text(hosts.replace("{root}", str(ROOT)), encoding="utf-8")
-        self._command = [sys.executable, "-P", "-m", "bot", "bot", *arguments]
+        self._command = [sys.executable, "-P", "-m", module, "bot", *arguments]
         kept = {name: value for name, value in os.environ.items() if not name.startswith("SLACK_")}
         self._environment = {
             **kept,

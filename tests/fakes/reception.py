@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from bot.access import Access
+from bot.desk.health_orders import HealthOrders
 from bot.message import Message
 from bot.settings import HostSettings, Service, Settings
 from bot.slack.api.introduce import client_of, introduce
@@ -71,8 +72,11 @@ class Notes:
         *,
         right: bool | None = None,
         reason: str = "",
+        shown: str = "",
+        host: str = "",
     ) -> None:
-        self.pressed.append((button, run_id, user, channel, thread, right, reason))
+        more = [one for one in (shown, host) if one]
+        self.pressed.append((button, run_id, user, channel, thread, right, reason, *more))
 
     def stop(self, channel: str, thread: str, user: str, incoming_id: str) -> None:
         self.stopped.append((channel, thread, user))
@@ -108,13 +112,15 @@ async def reception(
     us = await introduce(service)
     wire = Wire(client_of(service))
     groups = SlackGroups(wire, us, asyncio.get_running_loop())
-    seen_by = SeenBy(store, settings, Access(settings, groups))
+    access = Access(settings, groups)
+    seen_by = SeenBy(store, settings, access)
+    perf = Perf(seen_by, HealthOrders(store, settings, access, lambda _run: None))
     desk = Notes(store=store)
     home = Home(store, wire, seen_by)
     front = Front(store, desk, wire, home, lambda: None, learn=groups.learn)  # type: ignore[arg-type]
     ears = Ears(store)
-    intake = Intake(store, us, ears, front.apologise)
-    app = build(service, us, intake, front, Perf(seen_by), Reasons(wire))
+    intake = Intake(store, us, ears, front.apologise, groups.foresee)
+    app = build(service, us, intake, front, perf, Reasons(wire))
     catch_up = CatchUp(store, wire, us, intake, ears, front.take_up)
     door: Socket | Http
     door = (

@@ -30,5 +30,12 @@ def sick() -> Judged:
 
 
 @pytest.fixture
+def sourceless(question: Question, sick: Judged) -> Judged:
+    """The same without the engine's source."""
+    kept = [one for one in sick.evidence if one.probe and one.title != "ReadSourceTexts"]
+    return conclude(question, kept)
+
+
+@pytest.fixture
 def well() -> Judged:
     return _judged("ct130")[1]

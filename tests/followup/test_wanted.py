@@ -52,9 +52,11 @@ def test_a_search_that_was_made_is_not_made_again(looks: list[Evidence]) -> None
 
 
 def test_the_source_is_searched_for_another_flag(looks: list[Evidence]) -> None:
-    assert asked("who set enable_dp_attention?", looks) == [
+    without = [one for one in looks if one.title != "ReadSourceTexts"]
+    assert asked("who set enable_dp_attention?", without) == [
         'ReadSourceLines{"text": "enable_dp_attention"}'
     ]
+    assert asked("who set enable_dp_attention?", looks) == [], "its source is there"
 
 
 def test_a_text_that_may_not_be_searched_is_not_asked(looks: list[Evidence]) -> None:
@@ -67,7 +69,7 @@ def test_looks_that_were_never_taken_are_taken(looks: list[Evidence]) -> None:
         one for one in looks if one.title not in ("SampleGpus", "ReadKernelLog", "ReadEnvironment")
     ]
     assert asked("what about GPU 1?", left) == ["ReadKernelLog", "SampleGpus"]
-    assert asked("why not NCCL?", left) == ["ReadEnvironment"]
+    assert asked("why not NCCL?", left) == ["ReadEnvironment", "ReadKernelLog"]
     assert asked("who set NCCL_ALGO?", left) == ["ReadEnvironment"]
 
 

@@ -131,7 +131,7 @@ def test_a_host_that_is_closed_in_the_middle_leaves_nothing_behind(
 def test_a_bot_that_stops_reading_does_not_stretch_a_limit(lab: Lab, tmp_path: Path) -> None:
     """A stopped bot takes no answers; the remote side must still end what is over."""
     note = tmp_path / "note"
-    text = f"trap '' TERM; echo $$ > {note}; sleep 300 & echo $! > {note}.child; wait; sleep 300"
+    text = f"trap '' TERM; sleep 300 & echo $! > {note}.child; echo $$ > {note}; wait; sleep 300"
     program = BOT.replace("limit_s=100", "limit_s=1.5")
     with subprocess.Popen([sys.executable, "-c", program, str(lab.config), text], cwd=ROOT) as bot:
         numbers = pids(note)

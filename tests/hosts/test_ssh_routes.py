@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,11 +17,13 @@ from tests.hosts.asks import Ask
 from tests.lab.sshd import Lab, Sshd, free_port, make_key, wait_for
 from tools.errors import HostKeyRefused, Unreachable
 from tools.hosts.ssh import SshHost
+from tools.hosts.ssh.connection import LOGINS, Transient
 from tools.hosts.ssh.route import resolve
 
 
 def hello(config: Path, alias: str = "lab", **options: object) -> str:
-    with SshHost(alias, config_file=config, connect_s=4, **options) as host:  # type: ignore[arg-type]
+    told: Any = {"connect_s": 4, **options}
+    with SshHost(alias, config_file=config, **told) as host:
         return str(host.answer([Ask("sh", "-c", "echo $SSH_CONNECTION")])[0].stdout)
 
 
@@ -63,6 +69,62 @@ def test_a_jump_host_that_is_down_is_said(lab: Lab) -> None:
     config = lab.configure("jump_down", ProxyJump=f"127.0.0.1:{free_port()}")
     with pytest.raises(Unreachable, match=r"cannot be reached through \[?127.0.0.1.*refused"):
         hello(config)
+
+
+@contextmanager
+def before_login(server: Sshd) -> Iterator[None]:
+    """Have a place of those that are not logged in yet, and say nothing."""
+    greeted: list[socket.socket] = []
+
+    def let_in() -> bool:
+        line = socket.create_connection(("127.0.0.1", server.port))
+        if line.recv(256).startswith(b"SSH-2.0"):
+            greeted.append(line)
+        else:
+            line.close()
+        return bool(greeted)
+
+    wait_for(let_in, "it has no place for anybody")
+    with greeted[0]:
+        yield
+
+
+def test_a_jump_host_without_room_for_one_more_login_is_tried_again(
+    lab: Lab, tmp_path: Path
+) -> None:
+    narrow = Sshd(tmp_path / "narrow", lab.folder / "authorized_keys", extra="MaxStartups 1")
+    known = tmp_path / "known"
+    known.write_text(narrow.known_hosts_line())
+    config = lab.configure("narrow", ProxyJump="bastion")
+    config.write_text(jump_block(lab, narrow, known) + config.read_text())
+    try:
+        with (
+            before_login(narrow),
+            pytest.raises(Transient, match=r"through bastion: .*MaxStartups"),
+        ):
+            hello(config)
+        assert hello(config)
+    finally:
+        narrow.stop()
+
+
+def test_many_hosts_behind_one_jump_host_log_in_there_a_few_at_a_time(
+    lab: Lab, tmp_path: Path
+) -> None:
+    narrow = Sshd(
+        tmp_path / "narrow", lab.folder / "authorized_keys", extra=f"MaxStartups {LOGINS + 2}"
+    )
+    known = tmp_path / "known"
+    known.write_text(narrow.known_hosts_line())
+    config = lab.configure("crowd", ProxyJump="bastion")
+    config.write_text(jump_block(lab, narrow, known) + config.read_text())
+    try:
+        with ThreadPoolExecutor(4 * LOGINS) as pool:
+            told = list(pool.map(lambda _: hello(config, connect_s=60), range(8 * LOGINS)))
+    finally:
+        narrow.stop()
+    assert all(told)
+    assert "MaxStartups" not in narrow.log()
 
 
 def test_a_proxy_command_of_the_users_carries_it(lab: Lab, bastion: Sshd, tmp_path: Path) -> None:

@@ -109,6 +109,25 @@ def test_one_long_prompt_is_read_cold(quiet: tuple[Output, Counting]) -> None:
     assert sorted(quiet[1].counted()["prompt_chars"])[-2] < 1200
 
 
+@pytest.mark.parametrize("caches", [True, False])
+def test_a_prompt_that_comes_again_shows_what_a_prefix_cache_gives(
+    tmp_path: Path, *, caches: bool
+) -> None:
+    with counting(tmp_path / "serve.log", caches=caches, prefill_ms=200.0) as server:
+        load = Load(port=server.port, streams=(1,), again=True)
+        output = LocalHost().answer([Put(load, NO_PYNVML)])[0]
+        told, seen = read(output), server.counted()
+    assert not told.stopped
+    assert told.prefill_tok_s
+    assert told.again_tok_s
+    assert (told.again_tok_s > 3 * told.prefill_tok_s) is caches
+    assert seen["requests"] <= load.requests
+    assert seen["tokens"] <= load.new_tokens + 3
+    longest = sorted(seen["prompt_chars"])[-2:]
+    assert longest[0] == longest[1], "the same prompt, and no other twice"
+    assert "and then the same once more" in load.stated()
+
+
 def test_a_server_that_counts_never_sees_more_than_was_said(quiet: tuple[Output, Counting]) -> None:
     load, seen = Load(seconds=5, streams=(1, 3)), quiet[1].counted()
     assert seen["most_at_once"] <= load.at_once

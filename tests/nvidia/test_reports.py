@@ -246,3 +246,12 @@ def test_three_numbers_and_commas_are_no_processes() -> None:
 def test_what_nvlink_5_corrects_is_no_error() -> None:
     (link,) = read_nvlink(golden("ReadNvlinks/nvlink_5_error_counters.out")).links
     assert (link.crc_errors, link.recovery_errors) == (77, 2)  # not the 120 symbols, nor FEC
+
+
+def test_a_copy_with_other_samples_is_grouped_anew() -> None:
+    gpus = Gpus(samples=(GpuSample(index=0, name="a"),))
+    assert [card.name for card in gpus.cards()] == ["a"]
+    other = gpus.model_copy(update={"samples": (GpuSample(index=1, name="b"),)})
+    assert list(other.by_gpu()) == ["1"]
+    assert [card.name for card in other.cards()] == ["b"]
+    assert [card.name for card in gpus.cards()] == ["a"]

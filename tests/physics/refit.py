@@ -25,7 +25,7 @@ def without(left_out: str, rows: Iterable[Row]) -> list[float]:
             for one in calibration()["decode"]
             if deployment_of(one).gpu.hbm == family and deployment_of(one).gpu.sm != left_out
         ]
-        slowness, each = _fit(known)
+        slowness, each = fitted(known)
         reading, count, rest = _parts(row)
         predicted.append(reading * slowness + count * each + rest)
     return predicted
@@ -39,8 +39,8 @@ def _parts(row: Row) -> tuple[float, float, float]:
     return reading, kernels(d) / 1e3, step.links.mid + step.host.mid
 
 
-def _fit(rows: Iterable[Row]) -> tuple[float, float]:
-    """Solve the two normal equations of the relative error."""
+def fitted(rows: Iterable[Row]) -> tuple[float, float]:
+    """Return slowness (1 / share) and ms a thousand kernels take: two normal equations, relative error."""
     aa = ab = bb = ay = by = 0.0
     for row in rows:
         measured = row["measured_ms"]

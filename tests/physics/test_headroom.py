@@ -11,6 +11,7 @@ from tools.engine import DecodeLine, Launch, ModelConfig, PrefillLine, ServerInf
 from tools.errors import Undecided
 from tools.nvidia.gpus import Gpus, GpuSample
 from tools.nvidia.topology import Pair, Topology
+from tools.physics import HOST_MS
 from tools.physics.headroom import headroom, work_out
 from tools.physics.losses import link_loss
 from tools.physics.seen import Seen
@@ -159,7 +160,7 @@ UNKNOWN = Gpus(samples=(a_gpu(0, name="NVIDIA RTX 5880 Ada Generation"),))
         ({"log": ServerLog(decode=(decode(55.0, None),) * 3)}, "accept length"),
         ({"log": ServerLog(decode=(decode(140.0),) * 3)}, "faster than"),
         ({"info": ServerInfo(resolved=ARGUMENTS | {"pp_size": 2})}, "pipeline"),
-        ({"info": ServerInfo(resolved=ARGUMENTS | {"enable_dp_attention": True})}, "data-parallel"),
+        ({"info": ServerInfo(resolved=ARGUMENTS | {"attn_cp_size": 2})}, "context-parallel"),
         ({"info": ServerInfo(resolved=ARGUMENTS | {"speculative_algorithm": "NGRAM"})}, "ngram"),
         ({"info": None, "launch": None}, "how many GPUs"),
         ({"config": QWEN14}, "draft model"),
@@ -195,3 +196,21 @@ def test_boards_that_are_wired_by_nvlink_need_no_look_at_it() -> None:
     bridged = Gpus(samples=tuple(GpuSample(index=n, name="NVIDIA RTX A6000") for n in (0, 1)))
     with pytest.raises(Undecided, match="PCIe link"):
         seen(gpus=bridged, topology=None).link()
+
+
+@pytest.mark.parametrize(
+    ("version", "flags", "host"),
+    [
+        ("0.13.0", {}, "vllm_sync"),
+        ("0.14.0", {}, "overlap"),
+        ("0.21.1", {"no_async_scheduling": True}, "vllm_sync"),
+        ("0.11.1", {"async_scheduling": True}, "overlap"),
+        (None, {}, "overlap"),
+    ],
+)
+def test_a_vllm_that_schedules_in_turn_with_the_gpu_keeps_it_waiting(
+    version: str | None, flags: dict[str, Any], host: str
+) -> None:
+    launch = Launch(engine="vllm", version=version, flags={"tensor_parallel_size": 2, **flags})
+    d = seen(launch=launch, info=None, log=None).deployment()
+    assert d.host_ms == HOST_MS[host]

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tools.physics import Checkpoint
+from tests.physics.published import GPUS
+from tools.physics import Checkpoint, Deployment, Link
+from tools.physics.exchange import links_ms
+from tools.physics.link import allreduce_us
 from tools.sglang.model_config import model_config, read_model_config
 
 RAW = Path(__file__).parents[1] / "golden" / "ReadModelConfig"
@@ -64,6 +68,34 @@ def test_a_model_of_windows_keeps_few_layers_of_a_long_context() -> None:
     assert sizes.sliding_kv_bytes_per_token == 52 * 2 * 16 * 128 * 2
     assert sizes.kernels_per_layer == 15
     assert of(GEMMA, use_sliding_window=False).window == 0
+
+
+@pytest.mark.parametrize(
+    ("told", "across"),
+    [
+        ({"use_qk_norm": True, "qk_norm_type": "per_layer"}, True),  # MiniMax-M2
+        ({"use_qk_norm": True, "qk_norm_type": "per_head"}, False),  # MiniMax-M3
+        ({"use_qk_norm": False, "qk_norm_type": "per_layer"}, False),
+        ({"use_qk_norm": True}, False),
+    ],
+)
+def test_norms_across_heads_are_told_by_the_config(told: dict[str, Any], across: bool) -> None:
+    assert of(GEMMA, **told).norms_across_heads is across
+
+
+def test_norms_across_heads_are_one_more_exchange_of_a_layer_among_gpus_that_share_it() -> None:
+    apart = of(GEMMA, use_qk_norm=True, qk_norm_type="per_head")
+    across = replace(apart, norms_across_heads=True)
+
+    def links(checkpoint: Checkpoint, **run: Any) -> float:
+        link = Link.nv_kind("nvlink5")
+        return links_ms(Deployment(checkpoint, GPUS["B200 SXM"], link=link, **run))
+
+    one = allreduce_us(8, 8, Link.nv_kind("nvlink5")) / 1e3
+    assert links(across, tp=8) - links(apart, tp=8) == pytest.approx(62 * one)
+    assert links(across, tp=1) == links(apart, tp=1)
+    alone: dict[str, Any] = {"tp": 8, "attention_dp": 8, "batch": 8}
+    assert links(across, **alone) == links(apart, **alone)
 
 
 def test_a_model_of_mamba_layers_has_a_state_and_few_caches() -> None:

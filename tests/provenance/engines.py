@@ -8,7 +8,7 @@ import sys
 import zipfile
 from functools import cache
 from pathlib import Path
-from tempfile import gettempdir
+from tempfile import TemporaryDirectory, gettempdir
 from typing import Any
 
 import pytest
@@ -83,21 +83,32 @@ def lines(tree: Tree, path: str, text: str) -> int:
 
 @cache
 def wheel(version: str) -> Path | None:
-    """Return the folder of a version's unpacked wheel; None where it cannot be fetched."""
-    folder = Path(os.environ.get("PERFSLEUTH_WHEELS", gettempdir())) / f"sglang-{version}"
-    if not (folder / "sglang").is_dir():
-        folder.mkdir(parents=True, exist_ok=True)
+    """Return the folder of a version's unpacked wheel; None where it cannot be fetched.
+
+    It is unpacked aside and moved there whole: another test process may be doing the same.
+    """
+    around = Path(os.environ.get("PERFSLEUTH_WHEELS", gettempdir()))
+    folder = around / f"sglang-{version}"
+    if (folder / "sglang").is_dir():
+        return folder
+    around.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(prefix="sglang-", dir=around) as aside:
         fetch = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--only-binary=:all:"]
         platform = ["--python-version", "3.12", "--platform", "manylinux_2_34_x86_64"]
-        command = [*fetch, *platform, "-d", str(folder), f"sglang=={version}"]
+        command = [*fetch, *platform, "-d", aside, f"sglang=={version}"]
         done = subprocess.run(command, capture_output=True, timeout=300, check=False)
-        wheels = list(folder.glob("sglang-*.whl"))
+        wheels = list(Path(aside).glob("sglang-*.whl"))
         if done.returncode or not wheels:
             return None
+        unpacked = Path(aside) / "unpacked"
         with zipfile.ZipFile(wheels[0]) as archive:
             names = [n for n in archive.namelist() if n.endswith((".py", "METADATA"))]
-            archive.extractall(folder, names)
-        wheels[0].unlink()
+            archive.extractall(unpacked, names)
+        try:
+            unpacked.rename(folder)
+        except OSError:
+            if not (folder / "sglang").is_dir():
+                raise
     return folder
 
 

@@ -44,6 +44,15 @@ def test_what_a_branch_leaves(body: str, expected: tuple[object, object, list[st
     assert state(body) == expected
 
 
+def test_a_value_that_may_be_what_was_asked_is_unknown_and_one_that_cannot_be_is_overridden() -> (
+    None
+):
+    assert state(f"self.a = 2 if {MAYBE} else 1") == (None, None, ["unknown"])
+    assert state(f"x = 2 if {MAYBE} else 1\nself.a = x") == (None, None, ["unknown"])
+    assert state(f"self.a = 2 if {MAYBE} else 3") == (True, None, ["fired"])
+    assert state(f"self.a = 2 if {MAYBE} else 7", argv="--a 7") == (None, None, ["unknown"])
+
+
 def test_a_list_that_may_have_grown_is_not_known() -> None:
     assert state(f"x = [1]\nif {MAYBE}:\n    x.append(2)\nif 2 in x:\n    self.a = 2")[2] == [
         "unknown"

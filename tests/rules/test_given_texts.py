@@ -261,4 +261,6 @@ def test_ports_of_two_texts_are_united() -> None:
         "mlx5_1/1",
         "mlx5_bond_0/1",
     ]
-    assert second.rdma[0] == RdmaPort(name="mlx5_bond_0/1", state="Active", layer="Ethernet")
+    assert second.rdma[0] == RdmaPort(
+        name="mlx5_bond_0/1", state="Active", layer="Ethernet", card_type="4125"
+    )

@@ -51,6 +51,13 @@ def test_a_remap_alone_is_no_error_of_today(judged):
     assert isinstance(judged(memory_errors_in_the_log, log(63)), Cleared)
 
 
+def test_a_halted_controller_alone_is_left_open_and_the_clean_up_is_no_programs(judged):
+    with pytest.raises(Undecided, match=r"GPU 0000:9c:00\.0 halted"):
+        judged(gpu_firmware_hangs, log(62, 45, 45))
+    assert isinstance(judged(program_faults, log(62, 45, 45)), Cleared)
+    assert isinstance(judged(gpu_firmware_hangs, log(79, 62)), Cleared)  # it halts after it is gone
+
+
 def test_the_same_fault_again_and_again_is_a_program(judged):
     found = judged(program_faults, log(13, 13, 13))
     assert found.confidence == 0.88

@@ -6,7 +6,7 @@ import pytest
 
 from tools.nvidia.gpus import Gpus, GpuSample
 from tools.rule import Cleared, Finding
-from tools.rules.laptop_power import firmware_keeps_the_budget_low
+from tools.rules.laptop_power import clock_falls_when_work_comes, firmware_keeps_the_budget_low
 
 NAME = "NVIDIA RTX PRO 1000 Blackwell Generation Laptop GPU"
 
@@ -41,3 +41,42 @@ def test_heat_a_fast_clock_or_no_cap_is_not_it(judged, fine):
 
 def test_a_desktop_card_has_no_such_firmware(judged):
     assert judged(firmware_keeps_the_budget_low, gpu(name="NVIDIA GeForce RTX 5090")) is None
+
+
+def box(work_mhz, *, reasons=frozenset(), rest_mhz=2220.0):
+    rest = [GpuSample(index=0, util_pct=0, sm_mhz=rest_mhz) for _ in range(3)]
+    work = [GpuSample(index=0, util_pct=96, pstate=0, sm_mhz=work_mhz) for _ in range(5)]
+    told = GpuSample(index=0, util_pct=96, pstate=0, sm_mhz=work_mhz, reasons=reasons, power_w=14.0)
+    return Gpus(samples=(*rest, *work, told))
+
+
+def test_a_clock_that_falls_when_work_comes_is_held_below_the_driver(judged):
+    found = judged(clock_falls_when_work_comes, box(695.0))
+    assert isinstance(found, Finding)
+    assert "2220 MHz at rest and falls to 695 MHz at work (14 W)" in found.statement
+
+
+def test_a_lock_holds_the_clock_at_rest_too(judged):
+    assert judged(clock_falls_when_work_comes, box(695.0, rest_mhz=700.0)) is None
+
+
+def test_a_cap_or_heat_that_is_told_is_not_the_firmware_s(judged):
+    for reason in ("sw_power_cap", "hw_thermal_slowdown"):
+        assert judged(clock_falls_when_work_comes, box(695.0, reasons=frozenset((reason,)))) is None
+
+
+def test_boost_that_gives_way_under_load_is_no_fall(judged):
+    assert judged(clock_falls_when_work_comes, box(1900.0)) is None
+
+
+def test_reasons_that_nobody_asked_for_leave_the_fall_unexplained(judged):
+    assert judged(clock_falls_when_work_comes, box(695.0, reasons=None)) is None
+
+
+def test_the_only_card_may_be_told_by_index_in_one_look_and_by_address_in_another(judged):
+    one = Gpus(samples=box(507.0, reasons=None).samples)
+    told = GpuSample(bdf="000f:01:00.0", util_pct=96, sm_mhz=507.0, reasons=frozenset())
+    found = judged(clock_falls_when_work_comes, one.merged(Gpus(samples=(told,))))
+    assert "of the GPU is 2220 MHz at rest" in found.statement
+    two = one.merged(Gpus(samples=(told,), attached=2))
+    assert judged(clock_falls_when_work_comes, two) is None

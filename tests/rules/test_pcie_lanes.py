@@ -84,6 +84,7 @@ def test_a_port_with_more_lanes_than_the_link_proves_it_narrow(judged):
     found = judged(link_narrower_than_it_should_be, Gpus(samples=(sample(8),)), behind(16), TP2)
     assert isinstance(found, Finding)
     assert found.effect.prefill_pct[1] < -10
+    assert found.effect.times_slower == 2.0
 
 
 def test_a_port_without_more_lanes_is_the_boards_design(judged):
@@ -175,6 +176,16 @@ def test_a_gpu_without_ports_above_is_left_open(judged):
 def test_the_listing_alone_proves_a_narrow_link_by_its_port(judged):
     assert isinstance(judged(link_narrower_in_the_bus_listing, behind(16)), Finding)
     assert isinstance(judged(link_narrower_in_the_bus_listing, behind(8)), Cleared)
+
+
+def test_lanes_of_a_listing_are_priced_up_to_what_the_slot_carries(judged):
+    two = judged(link_narrower_in_the_bus_listing, behind(16), TP2)
+    assert two.effect.times_slower == 2.0
+    assert judged(link_narrower_in_the_bus_listing, behind(8, 2), TP2).effect.times_slower == 4.0
+    one = judged(link_narrower_in_the_bus_listing, behind(16), Launch(flags={"tp_size": 1}))
+    assert one.slows == {"start"}
+    assert one.effect.times_slower is None
+    assert judged(link_narrower_in_the_bus_listing, behind(16)).effect.prefill_pct is None
 
 
 def test_the_listing_without_a_port_leaves_it_open(judged):

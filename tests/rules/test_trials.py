@@ -143,8 +143,21 @@ def test_only_a_collapse_blames_the_switch() -> None:
     fallen, halved, free = (note(text.format(rate)) for rate in ("2.7", "41.0", "78.0"))
     assert isinstance(together.judge(trials=fallen), Finding)
     assert isinstance(together.judge(trials=halved), Cleared)
-    assert isinstance(shared.judge(trials=halved), Finding)
-    assert isinstance(shared.judge(trials=free), Cleared)
+    unknown = {"launch": None, "log": None, "info": None}
+    assert isinstance(shared.judge(trials=halved, **unknown), Finding)
+    assert isinstance(shared.judge(trials=free, **unknown), Cleared)
+
+
+@pytest.mark.parametrize(("tp", "priced"), [(4, True), (2, False), (None, False)])
+def test_a_shared_link_is_priced_by_how_much_slower_it_is_where_copies_can_meet_on_it(
+    tp: int | None, priced: bool
+) -> None:
+    text = "GPU0>GPU4   39.6\nGPU0>GPU4 + GPU1>GPU6   41.0\n"
+    launch = Launch(flags={"tp_size": tp}) if tp else None
+    found = copies_at_once.RULES[1].judge(trials=note(text), launch=launch, log=None, info=None)
+    assert isinstance(found, Finding)
+    assert found.effect.times_slower == (pytest.approx(2 * 39.6 / 41.0) if priced else None)
+    assert bool(found.effect.prefill_pct) is priced
 
 
 def test_two_benchmarks_of_one_load_are_compared_by_the_names_of_their_files() -> None:

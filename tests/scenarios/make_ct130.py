@@ -40,6 +40,7 @@ def twin() -> Iterator[None]:
         "STARTED": datetime(2026, 11, 24, 7, 3, 51),
         "LINK_GEN": 4,
         "PREFIX_CACHE": True,
+        "SOURCE": False,
         "STEP_MS": _healthy_step_ms(),
     }
     with patch.multiple(story, **told):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.hostile_texts import DUMPS_OF_ARGUMENTS
 from tools.sglang.args import clean_dumps, flat, read_dump
+from tools.sglang.scan import Scan, scan
 
 OLD = (
     "[2026-09-02 07:00:17] server_args=ServerArgs(model_path='/m', tp_size=2, mem_fraction_static=0.775, "
@@ -86,6 +89,28 @@ def test_what_is_no_dump_gives_nothing() -> None:
 def test_no_text_makes_it_raise(text: str) -> None:
     read_dump(text)
     clean_dumps("server_args=ServerArgs(" + text)
+
+
+PIECES = st.sampled_from((
+    "a", "tp_size", "b", "=", ":", ",", ", ", " ", "\n", "(", ")", "[", "]", "{", "}", "'a'", '"b"', "b'x'", "'it\\'s'",
+    "''", "\\", "<", "<F.x: 1>", "cuda:0", "True", "None", "0.5", "-5", "LoRARef(lora_name='a')", "[1, 2, 4]", "a=1",
+    "'k': 'v'", "é",
+))  # fmt: skip
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.lists(PIECES, max_size=30).map("".join))
+def test_plain_items_are_read_as_the_long_way_reads_them(text: str) -> None:
+    class Long(Scan):
+        def _plain(self, *_: object) -> None:
+            """Know none."""
+
+    read, by_spans = scan(text), scan(text, values=False)
+    long = Long(text)
+    with suppress(Exception):
+        long.items(long.tree, 0, top=True)
+    assert repr(read.tree) == repr(long.tree)
+    assert read.spans == by_spans.spans == long.spans
 
 
 @pytest.mark.parametrize("name", DUMPS_OF_ARGUMENTS)

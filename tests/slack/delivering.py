@@ -94,13 +94,15 @@ async def delivering(
     timeout_s: float = 5.0,
     stream_s: float = 240.0,
     courier: bool = True,
+    url: str | None = None,
+    executor: str = "perfsleuth-0",
     **settings: Any,
 ) -> AsyncIterator[Delivering]:
     """Everything that delivers; with `slack` the second process of a bot whose first one died."""
     own = slack is None
     if slack is None:
         slack = await Workspace(**{"rates": False, **settings}).start()
-    store = Store.open(f"sqlite:///{folder / 'store.sqlite'}", executor="perfsleuth-0")
+    store = Store.open(url or f"sqlite:///{folder / 'store.sqlite'}", executor=executor)
     pace = Pace(message_every_s=message_every_s, tiers={} if tiers is None else tiers)
     client = AsyncWebClient(token=slack.settings.bot_token, base_url=slack.api_url)
     wire = Wire(client, pace=pace, outage=Outage(longest_s=0.4), timeout_s=timeout_s)

@@ -83,7 +83,7 @@ def test_the_end_names_what_runs_there_and_takes_stop_away() -> None:
     assert end.ended
     assert end.meaning == ("2x RTX A6000, SGLang 0.5.11, qwen3.6-27b, TP 2",)
     assert end.items[-1].title == "What you say yourself"
-    assert end.progress == "16 looks"
+    assert end.progress == "17 looks"
 
 
 def test_older_looks_fold_and_keep_their_evidence_ids() -> None:
@@ -156,7 +156,7 @@ def test_a_stream_told_in_steps_or_at_once_shows_the_same() -> None:
             if chunk["type"] == "task_update":
                 tasks[chunk["id"]] = chunk
         assert [task["status"] for task in tasks.values()].count("error") == 1
-        assert len(tasks) == 16
+        assert len(tasks) == 17
         assert tasks["look-3"]["title"].startswith("The serve log · ")
         assert tasks["look-3"]["output"].startswith("170 decode")
 

@@ -17,6 +17,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.message import GivenFile, Message
 from bot.slack.api.wire import Wire
 from bot.slack.reception.files import Files, fetcher, safe_name
+from bot.slack.reception.shelf import Shelf
 from bot.work.fetched import Fetched
 from tests.slack.delivering import Delivering, delivering
 
@@ -32,7 +33,7 @@ def given(lab: Delivering, *files: tuple[str, bytes]) -> tuple[GivenFile, ...]:
 
 @asynccontextmanager
 async def fetched(lab: Delivering, *files: GivenFile, **caps: int) -> AsyncIterator[Fetched]:
-    yield await Files(lab.wire, **caps).fetch(files)
+    yield await Files(lab.wire, Shelf(), **caps).fetch(files)
 
 
 def test_files_of_people_come_under_their_names_for_us_alone(tmp_path: Path) -> None:
@@ -54,7 +55,7 @@ def test_files_of_people_come_under_their_names_for_us_alone(tmp_path: Path) -> 
 def test_a_worker_thread_gets_them_as_well(tmp_path: Path) -> None:
     async def story() -> None:
         async with delivering(tmp_path) as lab:
-            fetch = fetcher(lab.wire, asyncio.get_running_loop())
+            fetch = fetcher(lab.wire, asyncio.get_running_loop(), Shelf())
             files = given(lab, ("serve.log", b"one"))
             message = Message(channel="C", ts="1", thread="1", user="U", files=files)
             got = await asyncio.to_thread(fetch, message)
@@ -139,7 +140,7 @@ def test_the_token_goes_to_slack_and_nowhere_else() -> None:
     async def trusted(base: str, *urls: str) -> list[bool]:
         wire = Wire(AsyncWebClient(token="xoxb-1", base_url=base))
         try:
-            return [Files(wire).trusts(url) for url in urls]
+            return [Files(wire, Shelf()).trusts(url) for url in urls]
         finally:
             await wire.close()
 
@@ -196,7 +197,9 @@ def test_a_redirect_is_not_followed(tmp_path: Path) -> None:
         base = f"http://127.0.0.1:{runner.addresses[0][1]}/"
         wire = Wire(AsyncWebClient(token="xoxb-1", base_url=base))
         try:
-            got = await Files(wire).fetch((GivenFile(id="F1", name="a.log", url=f"{base}f"),))
+            got = await Files(wire, Shelf()).fetch(
+                (GivenFile(id="F1", name="a.log", url=f"{base}f"),)
+            )
             assert got.paths == ()
             assert seen == []
         finally:
@@ -236,15 +239,15 @@ def test_what_is_cut_off_leaves_nothing_behind(
     async def story() -> None:
         async with delivering(tmp_path) as lab:
             first, second = given(lab, ("a.log", b"one"), ("b.log", b"two"))
-            files = Files(lab.wire)
+            files = Files(lab.wire, Shelf())
             async with fetched(lab, first) as got:
                 assert got.folder
             lab.slack.faults.next("download", "hang", seconds=30, times=20)
             fetching = asyncio.create_task(files.fetch((second,)))
             await asyncio.sleep(0.3)
-            assert len(list((tmp_path / "temp").iterdir())) == 2
+            assert len(list((tmp_path / "temp").glob("*/*"))) == 2
             fetching.cancel()
             await asyncio.wait({fetching})
-            assert list((tmp_path / "temp").iterdir()) == [got.folder]
+            assert list((tmp_path / "temp").glob("*/*")) == [got.folder]
 
     asyncio.run(story())

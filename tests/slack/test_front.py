@@ -12,7 +12,7 @@ import pytest
 
 from bot.settings import Access, HostSettings, Settings
 from bot.slack.api.troubles import Away, SlackTrouble
-from bot.slack.reception import groups
+from bot.slack.reception import everybody, groups
 from bot.store import StoreError
 from tests.fakes import Workspace
 from tests.fakes.reception import Reception, play
@@ -137,11 +137,10 @@ def test_perf_help_hosts_and_health_answer_in_the_ack(tmp_path: Path) -> None:
             assert command.answer["response_type"] == "ephemeral"
             told[verb] = json.dumps(command.answer)
         assert told[""] == told["help"]
-        assert "CT129 (I am looking at it now)" in told["hosts"]
-        assert "CT130" in told["hosts"]
-        assert "CT130: never looked at" in told["health"]
-        assert "will come" in told["health"]
-        assert "I know /perf ask, hosts, health and help" in told["nonsense"]
+        assert "CT129: never asked about (I am looking at it now)" in told["hosts"]
+        assert "CT130: never asked about" in told["hosts"]
+        assert "I look at 2 hosts, lightly and read-only." in told["health"]
+        assert "I know /perf ask, tune, hosts, health and help" in told["nonsense"]
         assert "What do you want to know?" in told["ask"]
         assert not bot.store.inbox.unhandled()
 
@@ -326,12 +325,32 @@ def test_while_slack_is_away_an_old_answer_serves_and_who_is_unknown_is_not_let_
     play(tmp_path, scene)
 
 
-def test_a_rate_limit_is_waited_for_when_somebody_is_looked_up(tmp_path: Path) -> None:
+def test_where_slack_puts_off_who_somebody_is_all_members_are_asked_for_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def scene(slack: Workspace, bot: Reception) -> None:
-        slack.faults.next("users.info", "ratelimited", seconds=0.3)
-        began = time.monotonic()
-        assert not await asyncio.to_thread(bot.groups.stranger, "U0SAM00001")
-        assert time.monotonic() - began >= 0.3
+        monkeypatch.setattr(everybody, "_PAGE", 12)
+        for n in range(20):
+            slack.world.add_user(f"new{n:02}", guest=n == 7)
+        crowd = [slack.world.user(f"new{n:02}").id for n in range(20)]
+        slack.faults.next("users.info", "ratelimited", seconds=60)
+        asked = [asyncio.to_thread(bot.groups.stranger, user) for user in crowd]
+        assert [n for n, stranger in enumerate(await asyncio.gather(*asked)) if stranger] == [7]
+        assert len(slack.calls("users.list")) <= everybody._PAGES
+
+    play(tmp_path, scene)
+
+
+def test_a_rate_limit_is_waited_for_where_the_list_of_all_does_not_help(tmp_path: Path) -> None:
+    async def scene(slack: Workspace, bot: Reception) -> None:
+        slack.world.add_user("eve", team="T0THEIRS01")
+        for name in ("eve", "sam"):
+            slack.faults.next("users.info", "ratelimited", seconds=0.3)
+            slack.faults.next("users.list", "ratelimited", seconds=0.1)
+            began = time.monotonic()
+            user = slack.world.user(name)
+            assert await asyncio.to_thread(bot.groups.stranger, user.id) is (name == "eve")
+            assert time.monotonic() - began >= 0.3
 
     play(tmp_path, scene)
 

@@ -47,7 +47,8 @@ def test_guests_and_people_of_another_company_are_strangers(
             assert method == "users.info"
             return {"ok": True, "user": user}
 
-        wire: Any = SimpleNamespace(call=call)
+        pace = SimpleNamespace(wait_s=lambda _method: 0.0)
+        wire: Any = SimpleNamespace(call=call, pace=pace)
         groups = SlackGroups(wire, us, asyncio.get_running_loop())
         assert await asyncio.to_thread(groups.stranger, "U1") is stranger
 

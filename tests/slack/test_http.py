@@ -12,6 +12,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
+from bot.slack.reception import http as http_module
 from bot.slack.reception.http import MOST_BYTES, PATH, HttpError, parted
 from tests.fakes import Workspace
 from tests.fakes.reception import Reception, play
@@ -93,6 +94,42 @@ def test_a_body_without_end_is_cut_off_and_nonsense_is_no_fault(tmp_path: Path) 
     play(tmp_path, scene, http=True)
 
 
+def test_who_sends_its_headers_byte_by_byte_is_cut_off_and_who_signed_keeps_its_connection(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(http_module, "WITHIN_S", 0.1)
+
+    async def scene(slack: Workspace, bot: Reception) -> None:
+        port = bot.door.port  # type: ignore[union-attr]
+        kept = await asyncio.open_connection("127.0.0.1", port)
+        assert await _asked(*kept, slack.settings.signing_secret) == 200
+        for begun in (b"", f"POST {PATH} HTTP/1.1\r\nHost: x\r\nX-Slow:".encode()):
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(begun)
+            async with asyncio.timeout(60):
+                assert await reader.read() == b""
+            writer.close()
+        assert await _asked(*kept, slack.settings.signing_secret) == 200
+        kept[1].close()
+
+    play(tmp_path, scene, http=True)
+
+
+def test_who_did_not_sign_is_answered_once_and_then_hung_up_on(tmp_path: Path) -> None:
+    async def scene(_slack: Workspace, bot: Reception) -> None:
+        for line in (f"POST {PATH}", "GET /healthz"):
+            reader, writer = await asyncio.open_connection("127.0.0.1", bot.door.port)  # type: ignore[union-attr]
+            writer.write(f"{line} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n".encode())
+            async with asyncio.timeout(60):
+                told = (
+                    await reader.read()
+                )  # to its end, which comes although nobody closed but the bot
+            assert told.startswith((b"HTTP/1.1 401", b"HTTP/1.1 200"))
+            writer.close()
+
+    play(tmp_path, scene, http=True)
+
+
 @pytest.mark.parametrize(
     "address", ["3000", "127.0.0.1", ":3000", "127.0.0.1:x", "127.0.0.1:70000", ""]
 )
@@ -104,6 +141,19 @@ def test_an_address_that_is_none_is_told(address: str) -> None:
 def test_an_address_is_parted() -> None:
     assert parted("127.0.0.1:3000") == ("127.0.0.1", 3000)
     assert parted("[::1]:3000") == ("::1", 3000)
+
+
+async def _asked(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, secret: str) -> int:
+    """Ask once over a connection that stays; the status of the answer."""
+    body = '{"type": "url_verification", "challenge": "c"}'
+    headers = {**_signed(secret, body, time.time()), "Host": "x", "Content-Length": str(len(body))}
+    lines = [f"POST {PATH} HTTP/1.1", *(f"{name}: {value}" for name, value in headers.items())]
+    writer.write("\r\n".join([*lines, "", body]).encode())
+    async with asyncio.timeout(60):
+        head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
+        length = next(line for line in head.splitlines() if line.startswith("content-length:"))
+        await reader.readexactly(int(length.partition(":")[2]))
+    return int(head.split()[1])
 
 
 def _signed(secret: str, body: str, at: float) -> dict[str, str]:

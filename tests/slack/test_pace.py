@@ -8,7 +8,7 @@ import time
 import pytest
 
 from bot.slack.api.outage import FROM, Outage
-from bot.slack.api.pace import SOON, URGENT, WHENEVER, Pace
+from bot.slack.api.pace import AGAIN, SOON, URGENT, WHENEVER, Pace
 from bot.slack.api.troubles import Away, Refused
 
 
@@ -43,6 +43,19 @@ def test_a_tier_is_a_bucket_of_its_method() -> None:
     assert not pace.take("chat.startStream")
 
 
+def test_some_of_a_burst_may_be_kept_for_who_needs_it_more() -> None:
+    now = [0.0]
+    pace = Pace(now=lambda: now[0])
+    assert sum(pace.take("chat.startStream", leaving=3) for _ in range(30)) == 7
+    assert sum(pace.take("chat.startStream") for _ in range(30)) == 3
+
+
+def test_nobody_waits_for_what_was_never_used() -> None:
+    """The real clock goes on between two looks at it: a new bucket must not count that as a debt."""
+    pace = Pace()
+    assert [pace.wait_s("chat.postMessage", f"C{n}") for n in range(50)] == [0.0] * 50
+
+
 def test_429_holds_the_method_or_the_channel_and_nothing_else() -> None:
     now = [0.0]
     pace = Pace(now=lambda: now[0])
@@ -69,6 +82,7 @@ def test_the_urgent_go_first_then_who_came_first() -> None:
 
         await pace.turn("chat.postMessage", "C1")
         calls = [("edit", WHENEVER), ("first", SOON), ("second", SOON), ("reply", URGENT)]
+        calls.append(("sent back", AGAIN))
         tasks = []
         for name, urgency in calls:
             tasks.append(asyncio.create_task(call(name, urgency)))
@@ -76,7 +90,7 @@ def test_the_urgent_go_first_then_who_came_first() -> None:
         await asyncio.gather(*tasks)
         return order
 
-    assert asyncio.run(story()) == ["reply", "first", "second", "edit"]
+    assert asyncio.run(story()) == ["sent back", "reply", "first", "second", "edit"]
 
 
 def test_who_gives_up_waiting_holds_nobody() -> None:

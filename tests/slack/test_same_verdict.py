@@ -20,11 +20,16 @@ from tests.soak.threads import kinds, marks, text_of
 CASES = ROOT / "tests" / "scenarios" / "dev"
 TEN = sorted(path.name for path in CASES.iterdir() if path.is_dir())[::8][:10]
 QUESTION = "prefill on lab is slow, it does 55 tok/s, it was 70. pcie?"
+HOSTS = """[hosts.lab]
+ssh = "lab"
+ssh_config = "{config}"
+port = 1  # none: the lab's host is this machine, on which others may be testing servers of theirs
+"""
 
 
 @pytest.fixture(scope="module")
 def bot(tmp_path_factory: pytest.TempPathFactory, lab: Lab) -> Iterator[BotProcess]:
-    hosts = f'[hosts.lab]\nssh = "lab"\nssh_config = "{lab.config}"\n'
+    hosts = HOSTS.format(config=lab.config)
     with FakeSlack() as slack, BotProcess(slack, tmp_path_factory.mktemp("bot"), hosts) as bot:
         yield bot
 
@@ -58,7 +63,7 @@ def test_a_mention_of_a_host_over_ssh_gives_the_verdict_of_the_terminal(
 ) -> None:
     lab.mood("gen1_busy")
     hosts = tmp_path / "hosts.toml"
-    hosts.write_text(f'[hosts.lab]\nssh = "lab"\nssh_config = "{lab.config}"\n')
+    hosts.write_text(HOSTS.format(config=lab.config))
     told = in_the_terminal("ask", QUESTION, PERFSLEUTH_HOSTS=str(hosts))
     assert told["cause"] == "pcie_gen_low_under_load"
     shown = verdict_in(bot.slack, bot.slack.mention(QUESTION))

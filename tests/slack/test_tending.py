@@ -16,7 +16,7 @@ class Everything:
 
     def __init__(self) -> None:
         self.done: list[str] = []
-        self.runs = self
+        self.runs = self.replicas = self
         self.fails = 1
 
     async def again(self) -> None:
@@ -31,7 +31,10 @@ class Everything:
     def open(self) -> list[Any]:
         return []
 
-    def reconcile(self, _runs: list[Any]) -> int:
+    def others(self) -> list[Any]:
+        return []
+
+    def reconcile(self, _runs: list[Any], _works: set[str]) -> int:
         self.done.append("reconcile")
         return 0
 
@@ -47,7 +50,14 @@ def test_all_of_it_is_looked_after_and_a_failure_is_told_and_tried_again(
     of_jobs.tidy = lambda keep_s: tidied.append(("jobs", keep_s))  # type: ignore[attr-defined]
 
     async def story() -> None:
-        tender: Any = tending.tend(of_store, of_jobs, all_of_it, all_of_it)  # type: ignore[arg-type]
+        tender: Any = tending.tend(
+            of_store,
+            of_jobs,
+            all_of_it,
+            all_of_it,
+            lambda: all_of_it.done.append("late"),
+            lambda: all_of_it.done.append("due"),
+        )  # type: ignore[arg-type]
         task = asyncio.create_task(tender)
         async with asyncio.timeout(60):
             while len(tidied) < 2:
@@ -56,7 +66,7 @@ def test_all_of_it_is_looked_after_and_a_failure_is_told_and_tried_again(
         await asyncio.gather(task, return_exceptions=True)
 
     asyncio.run(story())
-    assert {"again", "flush"} <= set(all_of_it.done)
+    assert {"again", "flush", "late", "due"} <= set(all_of_it.done)
     assert "reconcile" in of_jobs.done
-    assert dict(tidied) == {"store": tending.KEEP_S, "jobs": tending.KEEP_S}
+    assert dict(tidied) == {"store": 90 * tending.DAY_S, "jobs": 90 * tending.DAY_S}
     assert "does not answer" in caplog.text

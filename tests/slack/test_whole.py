@@ -54,7 +54,7 @@ def test_a_mention_gives_a_trail_the_verdict_of_the_terminal_and_a_chart(
 ) -> None:
     with BotProcess(slack, tmp_path) as bot:
         asked = slack.mention(QUESTION)
-        trail, verdict = _story(slack, asked)
+        trail, verdict, *_ = _story(slack, asked)
         understood = "Looking at CT129. You ask about decode: 55 tok/s now, 70 remembered."
         slack.until(
             lambda: trail.text.startswith(understood), 10
@@ -79,9 +79,9 @@ def test_a_mention_gives_a_trail_the_verdict_of_the_terminal_and_a_chart(
 def test_the_thread_goes_on_with_questions_clicks_and_files(going: BotProcess) -> None:
     slack = going.slack
     asked = slack.mention(QUESTION)
-    _, verdict = _story(slack, asked)
+    _, verdict, *_ = _story(slack, asked)
     slack.say("gpu", "ana", "why not NCCL?", thread_ts=asked.ts)
-    *_, answer = _story(slack, asked, 3)
+    *_, answer = _story(slack, asked, 4)  # after the verdict comes what set which flag
     assert "NCCL" in answer.text
     slack.say("gpu", "ana", "ok will do, thanks bob", thread_ts=asked.ts)
     slack.press("gpu", verdict.ts, "show_evidence", "sam")
@@ -95,13 +95,13 @@ def test_the_thread_goes_on_with_questions_clicks_and_files(going: BotProcess) -
         20,
     )
     slack.press("gpu", verdict.ts, "check_again", "sam")
-    _story(slack, asked, 5)
-    health = slack.command("/perf health", "gpu", "ana")
-    slack.until(lambda: health.acked)
-    assert "CT129: " in json.dumps(health.answer)
-    assert "never looked at" not in json.dumps(health.answer)
+    _story(slack, asked, 7)
+    hosts = slack.command("/perf hosts", "gpu", "ana")
+    slack.until(lambda: hosts.acked)
+    assert "CT129: " in json.dumps(hosts.answer)
+    assert "never asked about" not in json.dumps(hosts.answer)
     time.sleep(1.5)  # what must not come has had its time
-    assert len(_story(slack, asked, 5)) == 5
+    assert len(_story(slack, asked, 7)) == 7
     assert going.process
     assert going.process.poll() is None
 
@@ -122,9 +122,9 @@ def test_an_uploaded_log_and_a_pasted_one_are_judged(going: BotProcess) -> None:
         for n in range(40)
     )
     asked = slack.mention("what is wrong with this log?", files=[("serve.log", log.encode())])
-    _, uploaded = _story(slack, asked)
+    _, uploaded, *_ = _story(slack, asked)
     pasted_at = slack.mention(f"what is wrong with this log?\n```{log}```")
-    _, pasted = _story(slack, pasted_at)
+    _, pasted, *_ = _story(slack, pasted_at)
     assert uploaded.text.splitlines()[0] == pasted.text.splitlines()[0]
 
 
@@ -139,11 +139,11 @@ def test_a_bot_that_is_killed_answers_once_after_its_start(
         time.sleep(after_s)
         bot.kill()
         bot.start()
-        trail, verdict = _story(slack, asked)
+        trail, verdict, _set_by = _story(slack, asked, 3)
         slack.until(lambda: "stop" not in json.dumps(trail.shown_blocks()))
         slack.until(lambda: [one for one in slack.replies("gpu", asked.ts) if one.files])
         time.sleep(2.5)  # what must not come has had its time
-        assert len(_story(slack, asked)) == 2
+        assert len(_story(slack, asked, 3)) == 3
         assert _headline() in verdict.text
         assert len([one for one in slack.replies("gpu", asked.ts) if one.files]) == 1
     finally:

@@ -93,10 +93,10 @@ def wait_for_verdicts(slack: FakeSlack, asked: list[Message], within_s: float) -
 
 
 def assert_each_answered_once(slack: FakeSlack, asked: list[Message]) -> None:
-    """A trail and a verdict each, and at most the one chart beside them."""
+    """A trail and a verdict each, and at most one chart and one word on what set the flags beside them."""
     said = Counter(frozenset(kinds(slack, one).items()) for one in asked)
-    once = {("trail", 1), ("verdict", 1)}
-    assert set(said) <= {frozenset(once), frozenset(once | {("file", 1)})}, said
+    once, beside = {("trail", 1), ("verdict", 1)}, {("file", 1), ("set-by", 1)}
+    assert all(once <= each <= once | beside for each in said), said
 
 
 def actions_of(message: Message) -> list[str]:

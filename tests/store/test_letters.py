@@ -56,6 +56,18 @@ def test_what_is_being_sent_is_not_handed_out_and_not_claimed_again(opened) -> N
     assert not two.letters.sending("a")
 
 
+def test_who_knows_of_fewer_tries_than_there_were_must_look_first(opened, clock) -> None:
+    one, two = opened("replica-0"), opened("replica-1")
+    one.letters.add(letter("a"))
+    (known,) = two.letters.due()
+    assert one.letters.sending("a", 0)
+    one.letters.later("a", clock.now, uncertain=True)
+    assert not two.letters.sending("a", known.tries)
+    (again,) = two.letters.due()
+    assert again.uncertain
+    assert two.letters.sending("a", again.tries)
+
+
 def test_later_means_later(store: Store, clock) -> None:
     store.letters.add(letter("a"))
     store.letters.sending("a")

@@ -17,7 +17,8 @@ import pytest
 
 from bot.letter import Letter
 from bot.store import Opinion, Store, StoreError, database
-from bot.store.schema import VERSION, schema_version
+from bot.store.forms import VERSION
+from bot.store.schema import schema_version
 from tests.lab.postgres import Cluster
 from tools.case import Asked, Case, KeptOutput
 from tools.errors import CaseError

@@ -94,6 +94,11 @@ class Room:
         self.before: Callable[[int], None] = lambda _round: None
         self.fetched = Fetched()
         self.unreachable = ""
+        self.cases: dict[str, str] = {}  # whose answers stand for a host's; else its own
+        self.more: dict[
+            str, Output
+        ] = {}  # answers beside those of the case, by the key of the question
+        self.hands: list[Any] = []  # of experiments; none: they are not carried out here
         self.worker = Work(
             self.store,
             self.settings,
@@ -101,6 +106,7 @@ class Room:
             self._reach,
             fetch=lambda _message: self.fetched,
             names={"USAM": "sam", "UANA": "ana"}.get,  # type: ignore[arg-type]
+            on_host=lambda host: self.hands[-1],
         )
         self.worker.enqueue = self.queue.append
         self.desk = Desk(
@@ -116,7 +122,10 @@ class Room:
     def _reach(self, name: str, _settings: Settings) -> Host:
         if self.unreachable:
             return _Dead(name, self.unreachable)  # type: ignore[return-value]
-        host = Replayed(name, name.lower(), lambda number: self.before(number))
+        host = Replayed(
+            name, self.cases.get(name, name.lower()), lambda number: self.before(number)
+        )
+        host._answers |= self.more
         self.hosts.append(host)
         return host
 
@@ -143,10 +152,17 @@ class Room:
         return self.say(text, files=files, **more)
 
     def press(
-        self, button: Any, run_id: int, thread: str, user: str = "USAM", name: str = "", **more: Any
+        self,
+        button: Any,
+        run_id: int,
+        thread: str,
+        user: str = "USAM",
+        name: str = "",
+        channel: str = "CGPU",
+        **more: Any,
     ) -> None:
         name = name or f"act:{next(self._number)}"
-        self.desk.press(button, run_id, user, "CGPU", thread, name, **more)
+        self.desk.press(button, run_id, user, channel, thread, name, **more)
 
     def work(self) -> None:
         while self.queue:

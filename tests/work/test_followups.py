@@ -118,15 +118,21 @@ def test_what_was_done_since_is_looked_at_and_not_answered_from_old_looks(
     assert not room.queue, "people tell it each other, too"
 
 
-@pytest.mark.parametrize(
-    "text", ["can you just fix it", "restart sglang", "set --tp-size 1 please"]
-)
+@pytest.mark.parametrize("text", ["can you just fix it", "restart sglang"])
 def test_who_wants_a_change_is_told_that_nothing_is_changed_and_what_to_do(
     room: Room, thread: str, text: str
 ) -> None:
     said = answer(room, thread, text)
     assert said.startswith("I cannot do that: I only read")
     assert "Power the Proxmox host off and on" in said
+
+
+def test_a_change_that_is_named_is_not_proposed_where_the_start_was_not_seen(
+    room: Room, thread: str
+) -> None:
+    said = answer(room, thread, "set --tp-size 1 please")
+    assert said.startswith("How this server was started cannot be seen")
+    assert "so I do not restart it" in said
 
 
 def test_check_again_in_words_looks_again_for_the_first_question(room: Room, thread: str) -> None:

@@ -11,7 +11,10 @@ from bot.narrator import Line
 from bot.planner import Playbook
 from bot.question import Question
 from bot.report import report
+from bot.source.look import SourceLook
+from bot.store import Run
 from bot.work import told
+from bot.work.work import RESTARTS
 from tests.lab.sshd import wait_for
 from tests.work.room import Room, text_of
 from tools.case import Case
@@ -28,7 +31,10 @@ def test_a_question_becomes_a_trail_a_verdict_and_a_chart(room: Room) -> None:
     assert "Looking at CT129. You ask about decode: 55 tok/s now, 70 remembered." in text_of(trail)
     room.work()
     keys = [letter.key for letter in room.letters(ts)]
-    assert keys == ["run:1:trail", "run:1:verdict", "run:1:chart", "run:1:trail-end"]
+    assert keys == [
+        "run:1:trail", "run:1:verdict", "run:1:set-by", "run:1:chart", "run:1:trail-end",
+    ]  # fmt: skip
+    assert "sglang/srt/server_args.py:1230 made it True" in text_of(room.letters(ts)[2])
     verdict = room.letters(ts)[1]
     assert verdict.buttons == told.AFTER
     assert "Gen1" in text_of(verdict)
@@ -46,7 +52,8 @@ def test_the_verdict_is_that_of_the_terminal(room: Room) -> None:
     (end,) = [event for _, event in room.watching.events if isinstance(event, Judged)]
     question = Question.of(ASK, room.settings.hosts)
     playbook = Playbook(PROBES, RULES, room.settings.host("CT129").scope())
-    events = investigate(question, playbook, room._reach("CT129", room.settings))
+    source = SourceLook()
+    events = investigate(question, playbook, room._reach("CT129", room.settings), source=source)
     (alone,) = [event for event in events if isinstance(event, Judged)]
     told_there = report("CT129", ASK, alone.verdict, alone.evidence)
     assert report("CT129", ASK, end.verdict, end.evidence) == told_there
@@ -83,6 +90,33 @@ def test_looks_that_are_kept_are_not_asked_again_after_a_restart(room: Room) -> 
     assert run
     assert (run.state, run.restarts, run.category) == ("done", 1, "hardware")
     assert [one.key for one in room.letters()].count("run:1:verdict") == 1
+
+
+def carried_out_after(room: Room, deaths: int) -> Run:
+    """Let run 1 end its process so often, then carry it out."""
+    room.before = lambda _: _die()
+    for _ in range(deaths):
+        with pytest.raises(SystemExit):
+            room.worker.carry_out(1)
+    room.before = lambda _: None
+    room.work()
+    run = room.store.runs.get(1)
+    assert run
+    return run
+
+
+def test_a_run_that_ended_the_process_too_often_is_left_and_its_thread_told(room: Room) -> None:
+    ts = room.say(ASK)
+    run = carried_out_after(room, RESTARTS)
+    assert (run.state, run.restarts) == ("failed", RESTARTS)
+    assert "each time it ended me. I leave it now." in room.said(ts)[-1]
+    assert len(room.hosts) == RESTARTS
+
+
+def test_a_run_whose_process_died_once_less_is_carried_out(room: Room) -> None:
+    room.say(ASK)
+    run = carried_out_after(room, RESTARTS - 1)
+    assert (run.state, run.restarts, run.category) == ("done", RESTARTS - 1, "hardware")
 
 
 def test_a_run_that_is_over_is_not_carried_out_again(room: Room) -> None:

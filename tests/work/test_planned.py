@@ -35,7 +35,7 @@ def test_looks_of_a_model_are_asked_last_and_what_it_was_given_is_kept(room: Roo
     assert any(text.startswith("The disks: no answer") for text in noted)
     case = room.store.cases.load(1)
     assert case
-    assert len(case.asked) == 15
+    assert len(case.asked) == 16
     assert [one["purpose"] for one in case.exchanges][:2] == ["plan", "plan"]
     assert "Gen1" in text_of(room.letters(ts, "verdict")[0])
 

@@ -5,6 +5,7 @@ from tools.engine.benchmark import Benchmark
 from tools.engine.burst import Burst, BurstDecode, BusyLink
 from tools.engine.claim import Claim
 from tools.engine.launch import EngineName, Environment, Launch, Value
+from tools.engine.launcher import Launcher, LauncherKind, Parent
 from tools.engine.log import (
     Capture,
     DecodeLine,
@@ -33,11 +34,14 @@ __all__ = [
     "EngineName",
     "Environment",
     "Launch",
+    "Launcher",
+    "LauncherKind",
     "LogMatches",
     "Metrics",
     "ModelConfig",
     "Notice",
     "NoticeKind",
+    "Parent",
     "PrefillLine",
     "Requests",
     "ServerInfo",

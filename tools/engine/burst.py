@@ -44,6 +44,9 @@ class Burst(Facts):
     prefill_tok_s: float | None = None  # one long prompt that no cache knew, as the client saw it
     prefill_tokens: int | None = None
     cold_ttft_ms: float | None = None
+    again_tok_s: float | None = (
+        None  # the same prompt a second time, by its tokens: with a cache, far more
+    )
     graph: bool | None = None  # decode ran in CUDA graphs, by the server's own counter
     foreign_tokens: int = 0  # generated meanwhile for others
     links: tuple[BusyLink, ...] = ()

@@ -37,6 +37,7 @@ def _figures(burst: Told) -> Burst:
     stopped = str(burst.get("stopped") or "")[:300]
     host, counters = burst["host"], burst.get("counters") or {}
     cold = next((one for one in requests if one.kind == "cold" and one.cold), None)
+    again = next((one for one in requests if one.kind == "again" and one.done), None)
     group = host.get("cgroup") or {}
     return Burst(
         version=burst.get("version"),
@@ -46,6 +47,7 @@ def _figures(burst: Told) -> Burst:
         prefill_tok_s=cold and cold.prompt / cold.first_s,
         prefill_tokens=cold and cold.prompt,
         cold_ttft_ms=cold and cold.first_s * 1e3,
+        again_tok_s=again and again.prompt / again.first_s,
         graph=_graph(counters),
         foreign_tokens=_foreign(counters, sum(one.tokens for one in requests)),
         unwatched=str(burst.get("gpus") or "")[:300],
@@ -78,8 +80,12 @@ class Request:
     @property
     def cold(self) -> bool:
         """Say whether its prompt was read whole, without help of a cache."""
-        cached = self.meta.get("cached_tokens") or 0
-        return bool(self.ended == "done" and self.first_s and cached <= _CACHED * self.prompt)
+        return self.done and (self.meta.get("cached_tokens") or 0) <= _CACHED * self.prompt
+
+    @property
+    def done(self) -> bool:
+        """Say whether it was answered whole, and when its first token came is known."""
+        return bool(self.ended == "done" and self.first_s)
 
     @property
     def verifies(self) -> int | None:

@@ -59,6 +59,7 @@ class ServerLog(Facts):
     earlier: tuple[EarlierRun, ...] = ()
     served: ServerLog | None = None
     first_line_at: str | None = None  # of the run
+    ready_at: str | None = None  # the ready line
     last_request_at: str | None = None
     last_line_at: str | None = None
     health_prefills: int = 0  # one-token prefills of /health, not counted as traffic
@@ -90,6 +91,14 @@ class ServerLog(Facts):
     def unready(self) -> bool:
         """Say whether this run never became ready, as far as the log shows."""
         return not (self.started or self.decode or self.prefill or self.health_prefills)
+
+    @property
+    def start_s(self) -> float | None:
+        """Return how long the start took, from its first line to the ready line; None where the log lacks one."""
+        began, ready = clock_s(self.first_line_at), clock_s(self.ready_at)
+        if not self.resolved or began is None or ready is None or ready <= began:
+            return None  # without the arguments the beginning of the start is not in it
+        return ready - began
 
     def after(self, runs: Sequence[EarlierRun], served: ServerLog | None) -> ServerLog:
         """Return this run with those before it, oldest first, and the newest that served, whole."""

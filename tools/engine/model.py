@@ -36,6 +36,7 @@ class ModelConfig(Facts):
     )
     ungated: bool | None = None  # a feed-forward part of two matrices
     extra_norms: bool | None = None  # after attention and feed-forward as well
+    norms_across_heads: bool | None = None  # one norm of all queries, one of all keys of a layer
     sliding_layers: int | None = None  # see a window alone
     sliding_window: int | None = None
     mamba: bool | None = None  # the layers with a state are Mamba-2

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
+from functools import cached_property
 from statistics import median
 
 from tools.engine.log import DecodeLine, PrefillLine, ServerLog
@@ -28,10 +29,27 @@ class Traffic:
     """What a log says of the load: its steady decode lines and its prefill batches."""
 
     def __init__(self, log: ServerLog) -> None:
-        self.decode = tuple(line for line in log.decode if (line.running or 0) > 0)
-        self.steady = tuple(line for line in log.steady() if (line.running or 0) > 0)
-        self.prefill = tuple(line for line in log.prefill if (line.new_tokens or 0) > 1)
-        self.ranks = frozenset(line.rank for line in log.decode)
+        self._log = log
+
+    @cached_property
+    def decode(self) -> tuple[DecodeLine, ...]:
+        """Return the lines in which requests were decoded."""
+        return tuple(line for line in self._log.decode if (line.running or 0) > 0)
+
+    @cached_property
+    def steady(self) -> tuple[DecodeLine, ...]:
+        """Return those of them whose rate means something."""
+        return tuple(line for line in self._log.steady() if (line.running or 0) > 0)
+
+    @cached_property
+    def prefill(self) -> tuple[PrefillLine, ...]:
+        """Return the batches that read more than one token."""
+        return tuple(line for line in self._log.prefill if (line.new_tokens or 0) > 1)
+
+    @cached_property
+    def ranks(self) -> frozenset[str]:
+        """Return the ranks that decoded."""
+        return frozenset(line.rank for line in self._log.decode)
 
     @property
     def most_running(self) -> int:

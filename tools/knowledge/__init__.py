@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tools.knowledge.catalogue import CAUSES, REASON_BITS, XIDS, Category, Cause, Xid
+from tools.knowledge.catalogue import CAUSES, REASON_BITS, XIDS, Category, Cause, Xid, in_words
 
-__all__ = ["CAUSES", "REASON_BITS", "XIDS", "Category", "Cause", "Xid"]
+__all__ = ["CAUSES", "REASON_BITS", "XIDS", "Category", "Cause", "Xid", "in_words"]

@@ -18,7 +18,39 @@ Category = Literal[
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _STOPS = re.compile(r"crash|dead|down|hang|(?:server )?does not start|start fails|next restart")
+# Words of ids as people write them; others are written as they are.
+_CAPITALS = frozenset({
+    "acs", "aspm", "bar1", "cc", "cpu", "cuda", "dp", "ec", "ecc", "gpu", "gsp", "http", "ib", "iommu",
+    "kv", "mig", "mps", "nccl", "numa", "p2p", "psu", "rdma", "sbe", "thp", "tp", "vm",
+})  # fmt: skip
+_SPELLED = {
+    "pcie": "PCIe", "nvlink": "NVLink", "xid": "Xid", "gen": "Gen", "vgpu": "vGPU", "moe": "MoE",
+    "hw": "hardware", "sw": "software", "shm": "shared memory", "comm": "communication", "bs": "batch size",
+    "spec": "speculative decoding", "params": "parameters", "lib": "library",
+}  # fmt: skip
 _AS_VERDICT: dict[str, Category] = {"software": "software_bug", "ceiling": "at_ceiling"}
+
+
+def in_words(name: str) -> str:
+    """Write the id of a cause as words: "pcie_gen_low_under_load" is "PCIe Gen low under load"."""
+    return " ".join(
+        _SPELLED.get(word) or (word.upper() if word in _CAPITALS else word)
+        for word in name.split("_")
+    )
+
+
+class Restart(BaseModel):
+    """What of a remedy a restart with other flags or variables does, by the engine's names.
+
+    A flag whose value is None takes the figure that the finding's own remedy gives it.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    set: dict[str, bool | int | float | str | None] = {}
+    unset: tuple[str, ...] = ()
+    env: dict[str, str] = {}
+    unset_env: tuple[str, ...] = ()
 
 
 class Cause(BaseModel):
@@ -33,6 +65,7 @@ class Cause(BaseModel):
     symptoms: tuple[str, ...]
     decisive_check: str
     remedy: tuple[str, ...]
+    change: Restart | None = None
     risk: str
     verify: str
     sources: tuple[str, ...]

@@ -62,6 +62,7 @@ def public_names() -> frozenset[str]:
     return frozenset(field.name for field in every) - secret
 
 
+@cache
 def prelude() -> str:
     """Return Python text that gives a script on a host the same allow-list of names."""
     every = [*sglang_fields().values(), *vllm_fields().values()]

@@ -34,6 +34,7 @@ _INVERTS = re.compile(r"disabl|(?<![a-z])no[-_](?!tun)|skip[-_]")
 
 _VERSION = re.compile(
     r"(?<![\w.])v?\d{1,2}\.\d{1,3}\.\d{1,3}(?:\.?(?:rc|post|dev)\d{1,4})?(?![\w.]*\d)"
+    r"|(?<![\w.-])b(?!(?:1024|2048|4096|8192|16384|32768)\b)\d{4,5}(?![\w.])"  # of llama.cpp, no batch size
 )
 _OF_OTHERS = re.compile(
     r"(?:driver|cuda|triton|torch|nccl|kernel|python|firmware|bios|linux|flashinfer|transformers"
@@ -155,7 +156,8 @@ def version_said(text: str) -> str | None:
 def age(version: str) -> tuple[int, ...]:
     """Return by what versions are ordered, older ones first; words for an old build come before figures."""
     numbers = tuple(int(part) for part in re.findall(r"\d{1,9}", version))
-    return (1, *numbers) if numbers and "." in version else (0,) if version == "old" else (2,)
+    numbered = "." in version or version.startswith("b")
+    return (1, *numbers) if numbers and numbered else (0,) if version == "old" else (2,)
 
 
 @cache

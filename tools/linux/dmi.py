@@ -51,13 +51,26 @@ def _memory(devices: list[dict[str, str]]) -> Told:
     slowest = min(runs, default=min(rated, default=None))
     channels = {where for one in fitted if (where := _channel(one))}
     width = len(channels) if len(channels) > 1 else len(fitted)
-    return {
+    told = {
         "dimms": len(fitted),
         "dimm_slots": len(devices),
+        "channels_empty": _unused(devices, channels) or None,
         "dimm_mt_s": slowest,
         "dimm_rated_mt_s": min(rated, default=None),
         "dimm_gb_s": round(width * slowest * _BYTES / 1000, 1) if slowest else None,
     }
+    return {name: value for name, value in told.items() if value is not None}
+
+
+def _unused(devices: list[dict[str, str]], fitted: set[str]) -> tuple[str, ...]:
+    """Name the channels without a module, of the processors that have any."""
+    sockets = {where.split(" ")[0] for where in fitted}
+    empty = {
+        where: one.get("Bank Locator") or one["Locator"]
+        for one in devices
+        if (where := _channel(one)) and where not in fitted and where.split(" ")[0] in sockets
+    }
+    return tuple(empty[where] for where in sorted(empty))
 
 
 def _configured(device: dict[str, str]) -> str | None:

@@ -50,6 +50,13 @@ class KernelLog(Facts):
     locked_up: int = 0  # times the driver's own watchdog found the GPU locked
     iommu_on: bool | None = None  # the kernel says that an IOMMU translates
     notices: tuple[BandwidthNotice, ...] = ()
+    clocksource: str | None = None  # the last that the kernel switched to: "tsc", "hpet"
+    no_space: tuple[str, ...] = ()  # bdfs of GPUs whose memory regions (BARs) were given no address
+    ports_down: tuple[
+        str, ...
+    ] = ()  # RDMA ports that went down, one entry each time: "mlx5_2/1 81204.1"
+    split_locks: int = 0  # traps of misaligned atomic access, those that were not printed too
+    split_lockers: tuple[str, ...] = ()  # the threads: "CPU 3/KVM"
     oom_kills: int = 0
     oom_victims: tuple[str, ...] = ()  # names of the processes that were killed
     mce: int = 0

@@ -10,6 +10,7 @@ from tools.linux.kernel import AerLine, BandwidthNotice, KernelLog, XidLine
 from tools.linux.kernel_aer import AerReports
 from tools.linux.kernel_boots import Boots
 from tools.linux.kernel_lines import KernelLine, split_lines
+from tools.linux.kernel_traps import port_down, split_lock, without_address
 from tools.linux.pci import full_bdf, link_gen
 
 MOST = 2000  # of each kind; a storm of one Xid tells no more than this
@@ -41,6 +42,7 @@ _GSP = re.compile(
     r"GSP RM heartbeat timed out|LibOS heartbeat timed out|PMU has halted|GSP task (?:watchdog timeout|exception)"
     r"|GSP-CrashCat Report"
 )
+_CLOCK = re.compile(r"\bclocksource: Switched to clocksource (\w[\w-]{1,40})")
 _VFIO = re.compile(rf"vfio-pci {_ADDRESS}: (?:resetting|reset done)")
 _QUIRKS = ("Slot(", "Link Down", "Card not present", "device recovery failed", "Unable to change power state",
            "broken device, retraining", "BAR 1: no space", "BAR 1: failed to assign")  # fmt: skip
@@ -63,6 +65,7 @@ class _Reader:
             "mce": 0,
             "thermal_trips": 0,
             "locked_up": 0,
+            "split_locks": 0,
         }
         self.lists: dict[str, list[Any]] = {}
         self.aer = AerReports()
@@ -185,6 +188,28 @@ def _encryption(reader: _Reader, line: KernelLine) -> None:
         reader.said["memory_encryption"] = (found[1] or "Intel TDX").strip()[:80]
 
 
+def _clock(reader: _Reader, line: KernelLine) -> None:
+    if (found := _CLOCK.search(line.message)) is not None:
+        reader.said["clocksource"] = found[1]
+
+
+def _split_lock(reader: _Reader, line: KernelLine) -> None:
+    if (found := split_lock(line.message)) is not None:
+        reader.said["split_locks"] += found[1]
+        if found[0]:
+            reader.add("split_lockers", found[0])
+
+
+def _port_down(reader: _Reader, line: KernelLine) -> None:
+    if (port := port_down(line.message)) is not None:
+        reader.add("ports_down", f"{port} {line.at or ''}".strip())
+
+
+def _region(reader: _Reader, line: KernelLine) -> None:
+    if (bdf := without_address(line.message)) is not None:
+        reader.add("no_space", bdf)
+
+
 def _quirk(reader: _Reader, line: KernelLine) -> None:
     if line.source in ("kernel", "") and any(word in line.message for word in _QUIRKS):
         reader.add("pcie_quirk_lines", line.message.strip()[:200])
@@ -213,6 +238,11 @@ _READINGS: tuple[tuple[str, Callable[[_Reader, KernelLine], None]], ...] = (
     ("Memory Encryption Features", _encryption),
     ("TDX", _encryption),
     ("tdx: Guest", _encryption),
+    ("Switched to clocksource", _clock),
+    ("split", _split_lock),
+    ("ink DOWN", _port_down),
+    (" link down", _port_down),
+    ("NVRM: BAR", _region),
     ("pcie", _quirk),
     ("retraining", _quirk),
     ("BAR 1", _quirk),

@@ -21,6 +21,7 @@ class RdmaPort(Facts):
     physical: str | None = None  # "LinkUp", "Disabled", "Polling"
     rate_gbit_s: float | None = None
     layer: str | None = None
+    card_type: str | None = None  # "MT4129"; ibstatus does not tell it
 
 
 class Machine(Facts):
@@ -53,6 +54,7 @@ class Machine(Facts):
     load1: float | None = None
     steal_pct: float | None = None
     idle_pct: float | None = None
+    soft_pct: dict[str, float] = {}  # of each core's time in network and timer interrupts (mpstat)
     mem_total_mib: float | None = None
     mem_available_mib: float | None = None
     swap_used_mib: float | None = None
@@ -79,6 +81,10 @@ class Machine(Facts):
     mounts: dict[str, str] = {}  # "/models" -> "nfs4"; those of the kernel itself left out
     full_pct: dict[str, float] = {}  # file systems on disks, by path
     rdma: tuple[RdmaPort, ...] = ()
+    rdma_counts: dict[str, int] = {}  # "mlx5_0/1 out_of_sequence": since the driver was loaded
+    rdma_grown: dict[str, int] = {}  # the same names, between two readings
+    clocksource: str | None = None  # what the kernel reads the time from: "tsc", "hpet"
+    channels_empty: tuple[str, ...] = ()  # memory channels without a module: "P0 CHANNEL H"
     supply_w: float | None = None  # power supply rating
     aspm_policy: str | None = None
     runtime_d3: str | None = None  # /proc/driver/nvidia/gpus/*/power

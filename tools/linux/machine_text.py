@@ -24,6 +24,7 @@ from tools.linux.mounts import read_mounts
 from tools.linux.numa import read_numa
 from tools.linux.quantity import number
 from tools.linux.rdma import read_rdma
+from tools.linux.rdma_counters import read_rdma_counters
 from tools.linux.sysstat import read_mpstat, read_turbostat
 from tools.linux.transcript import Section, sections
 from tools.linux.unit import read_unit
@@ -125,6 +126,8 @@ def _named_file(part: Section) -> Told:
         elif path.endswith("/scaling_cur_freq"):  # kHz, one core a line
             khz = [word for word in body.split() if word.isdecimal()]
             facts["mhz_now"] = (*facts.get("mhz_now", ()), *(int(word) / 1000 for word in khz))
+        elif path.endswith("/current_clocksource") and _WORD.fullmatch(body.split("\n")[0]):
+            facts["clocksource"] = body.split("\n")[0]
         elif (array := _THREADS.match(path)) and body.isdecimal():
             facts["md_threads"] = {array[1]: int(body)}
     return facts
@@ -194,6 +197,6 @@ _OF_SECTIONS: tuple[Callable[[Section], Told], ...] = (
 )
 _OF_TEXTS: tuple[Callable[[str], Told], ...] = (
     read_lscpu, read_cpuinfo, read_governors, read_vmstat, read_mpstat, read_turbostat, read_mounts, read_free,
-    read_meminfo, read_huge_pages, read_numa, read_dmi, read_unit, read_ulimits, _ports, _affinity, _arrays, _up,
-    _throttling, _command_line, _driver, _words,
+    read_meminfo, read_huge_pages, read_numa, read_dmi, read_unit, read_ulimits, read_rdma_counters, _ports,
+    _affinity, _arrays, _up, _throttling, _command_line, _driver, _words,
 )  # fmt: skip

@@ -15,7 +15,8 @@ _CARD = re.compile(
 )
 _PORT = re.compile(r"^[ \t]+(?:Port (\d{1,3}):|port:[ \t]+(\d{1,3}))[ \t]*$", re.MULTILINE)
 _FIELD = re.compile(
-    r"^[ \t]+(State|state|Physical state|phys state|Rate|rate|Link layer|link_layer):[ \t]+(.*)$",
+    r"^[ \t]+(CA type|vendor_part_id|State|state|Physical state|phys state|Rate|rate|Link layer|link_layer):"
+    r"[ \t]+(.*)$",
     re.MULTILINE,
 )
 _RATE = re.compile(r"(\d+(?:\.\d+)?)")
@@ -31,17 +32,20 @@ def read_rdma(text: str) -> tuple[RdmaPort, ...]:
         body = text[card.end() : min(end, card.end() + 20_000)]
         name = card["ibstat"] or card["devinfo"] or card["ibstatus"]
         if card["port"]:
-            ports.append(_port(name, card["port"], body))
+            ports.append(_port(name, card["port"], body, ""))
             continue
         places = list(_PORT.finditer(body))
+        head = body[: places[0].start()] if places else ""
         for place, found in enumerate(places):
             until = places[place + 1].start() if place + 1 < len(places) else len(body)
-            ports.append(_port(name, found[1] or found[2], body[found.end() : until]))
+            ports.append(_port(name, found[1] or found[2], body[found.end() : until], head))
     return tuple(ports[:_MOST])
 
 
-def _port(card: str, port: str, body: str) -> RdmaPort:
-    told = {name.lower().replace("_", " "): value.strip() for name, value in _FIELD.findall(body)}
+def _port(card: str, port: str, body: str, head: str) -> RdmaPort:
+    """Read one port; `head` is what the list tells of its card."""
+    lines = _FIELD.findall(head) + _FIELD.findall(body)
+    told = {name.lower().replace("_", " "): value.strip() for name, value in lines}
     physical = told.get("physical state") or told.get("phys state")
     rate = _RATE.match(told.get("rate", ""))
     return RdmaPort(
@@ -50,6 +54,7 @@ def _port(card: str, port: str, body: str) -> RdmaPort:
         physical=_word(physical or "") or None,
         rate_gbit_s=number(rate[1]) if rate else None,
         layer=told.get("link layer") or None,
+        card_type=told.get("ca type") or told.get("vendor part id") or None,
     )
 
 

@@ -13,17 +13,25 @@ _MOST = 100_000  # lines
 
 
 def read_mpstat(text: str) -> Told:
-    """Return idle time and steal of the last line for all cores (sysstat 11 to 12.7)."""
+    """Return idle time and steal over all cores, and each core's soft interrupts (sysstat 11 to 12.7)."""
     columns: list[str] = []
     last: dict[str, float | None] = {}
+    soft: dict[str, float] = {}
     for line in text.split("\n")[:_MOST]:
         words = line.split()
         if "CPU" in words[: _MOMENT + 1] and words[-1:] == ["%idle"]:
             columns = words
         elif columns and "all" in words[: _MOMENT + 1] and len(words) == len(columns):
             last = {name: number(word) for name, word in zip(columns, words, strict=True)}
+        elif columns and len(words) == len(columns):
+            row = dict(zip(columns, words, strict=True))
+            share = number(row.get("%soft", ""))
+            if row["CPU"].isdecimal() and share is not None:
+                soft[row["CPU"]] = share
     idle = last.get("%idle")
-    return {} if idle is None else {"idle_pct": idle, "steal_pct": last.get("%steal")}
+    if idle is None:
+        return {}
+    return {"idle_pct": idle, "steal_pct": last.get("%steal"), "soft_pct": soft or None}
 
 
 def read_turbostat(text: str) -> Told:

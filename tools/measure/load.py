@@ -28,7 +28,7 @@ class Load(BaseModel):
     """What may be put on the server at the most; a question like any other to the host.
 
     `others` is how many requests of others may run meanwhile; with more, nothing is begun, and what
-    was begun ends.
+    was begun ends. `again` sends the long prompt a second time: what a prefix cache gives shows then alone.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -37,6 +37,7 @@ class Load(BaseModel):
     seconds: int = Field(10, ge=SHORTEST_S, le=LONGEST_S)
     streams: tuple[int, ...] = Field((1, 4), min_length=1, max_length=MOST_COUNTS)
     others: int = Field(0, ge=0, le=MOST_STREAMS)
+    again: bool = False
 
     @field_validator("streams")
     @classmethod
@@ -57,21 +58,25 @@ class Load(BaseModel):
 
     @property
     def requests(self) -> int:
-        """Return the most requests altogether: a first, the rounds of each count, the long prompt."""
-        return 2 + ROUNDS * sum(self.streams)
+        """Return the most requests altogether: a first, the rounds of each count, the long prompt, that again."""
+        return 2 + ROUNDS * sum(self.streams) + self.again
 
     @property
     def new_tokens(self) -> int:
         """Return the most tokens that the server is made to generate."""
-        return WARM_TOKENS + NEW_TOKENS * ROUNDS * sum(self.streams) + 1
+        return WARM_TOKENS + NEW_TOKENS * ROUNDS * sum(self.streams) + 1 + self.again
 
     def stated(self) -> str:
         """Say the bounds in one sentence."""
         return (
             f"At most {self.seconds} s, {self.at_once} requests at once and {self.requests} altogether, one of them"
-            f" a prompt of {PROMPT_TOKENS:,} tokens that no cache knows; at most {self.new_tokens:,} tokens are"
-            f" generated. It begins only while {self._quiet()}, ends when that changes, and flushes no cache."
+            f" a prompt of {PROMPT_TOKENS:,} tokens that no cache knows{self._twice()}; at most"
+            f" {self.new_tokens:,} tokens are generated. It begins only while {self._quiet()},"
+            " ends when that changes, and flushes no cache."
         )
+
+    def _twice(self) -> str:
+        return ", and then the same once more" if self.again else ""
 
     def _quiet(self) -> str:
         if not self.others:

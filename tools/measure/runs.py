@@ -57,6 +57,8 @@ def _of_burst(burst: Burst) -> dict[str, float]:
     }
     if burst.prefill_tok_s and burst.prefill_tok_s > 0:
         found["cold prefill, tok/s"] = burst.prefill_tok_s
+    if burst.again_tok_s and burst.again_tok_s > 0:
+        found["prefill of a repeated prompt, tok/s"] = burst.again_tok_s
     return found
 
 

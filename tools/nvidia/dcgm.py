@@ -25,6 +25,7 @@ _FLOATS = {
     "DEV_POWER_MGMT_LIMIT_DEF": "power_default_w",
     "DEV_GPU_UTIL": "util_pct", "DEV_MEM_COPY_UTIL": "mem_util_pct", "DEV_FB_USED": "mem_used_mib",
     "DEV_FB_TOTAL": "mem_total_mib", "DEV_SLOWDOWN_TEMP": "slowdown_temp_c", "DEV_FAN_SPEED": "fan_pct",
+    "PROF_GR_ENGINE_ACTIVE": "engine_active",
 }  # fmt: skip
 _COUNTS = {
     "DEV_PCIE_REPLAY_COUNTER": "replays", "DEV_PCIE_LINK_GEN": "link_gen", "DEV_PCIE_MAX_LINK_GEN": "link_gen_max",
@@ -34,6 +35,7 @@ _COUNTS = {
     "DEV_UNCORRECTABLE_REMAPPED_ROWS": "remapped_uncorrectable",
 }  # fmt: skip
 _SWITCHES = {"DEV_ROW_REMAP_FAILURE": "remap_failed", "DEV_ROW_REMAP_PENDING": "remap_pending"}
+_NVLINK = ("PROF_NVLINK_TX_BYTES", "PROF_NVLINK_RX_BYTES")
 _TRAFFIC = {"PROF_PCIE_TX_BYTES": "tx_mb_s", "PROF_PCIE_RX_BYTES": "rx_mb_s"}
 _REASONS = frozenset({"DEV_CLOCK_THROTTLE_REASONS", "DEV_CLOCKS_EVENT_REASONS"})
 # dcgm_structs.h: what is not told is one of four numbers below 2^31, or this double and more.
@@ -83,6 +85,8 @@ def _exported(lines: list[str]) -> tuple[list[GpuSample], str | None]:
         driver = labels.get("DCGM_FI_DRIVER_VERSION", driver)
         sample = told[-1].setdefault(gpu, _card(gpu, labels))
         sample.update(_value(found[1], value))
+        if found[1] in _NVLINK:
+            sample["nvlink_mb_s"] = sample.get("nvlink_mb_s", 0.0) + value / 1e6
     return [GpuSample(**sample) for page in told for sample in page.values()], driver
 
 

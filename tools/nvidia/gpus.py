@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import reduce
+from functools import cached_property, reduce
 from typing import Any, ClassVar
 
 from tools.knowledge.gpus import gpu_named
@@ -59,6 +59,8 @@ class GpuSample(Facts):
     replays: int | None = None  # since driver load
     rx_mb_s: float | None = None
     tx_mb_s: float | None = None
+    engine_active: float | None = None  # DCGM's share of the time, 0 to 1
+    nvlink_mb_s: float | None = None  # both ways, as DCGM profiles it
     compute_cap: str | None = None
     mig: bool | None = None
     persistence: bool | None = None
@@ -138,11 +140,15 @@ class Gpus(Facts):
         A look that tells the address alone is put to the index that another look gives it. Where
         one index stands for two cards, as in files of two machines, the card is part of the key.
         """
+        return dict(self._by_gpu)
+
+    @cached_property
+    def _by_gpu(self) -> dict[str, tuple[GpuSample, ...]]:
         groups: dict[str, list[GpuSample]] = {}
         known: dict[str | None, int | None] = {
             s.bdf: s.index for s in self.samples if s.bdf and s.index is not None
         }
-        twice = self._twice()
+        twice = self._twice
         for sample in self.samples:
             index = known.get(sample.bdf) if sample.index is None else sample.index
             key = index if index is not None else sample.bdf or sample.name or 0
@@ -152,20 +158,21 @@ class Gpus(Facts):
 
     def working(self) -> dict[str, tuple[GpuSample, ...]]:
         """Return the samples at work of each GPU that has any: one slow card holds up its group."""
-        groups = {gpu: tuple(s for s in group if s.busy) for gpu, group in self.by_gpu().items()}
+        groups = {gpu: tuple(s for s in group if s.busy) for gpu, group in self._by_gpu.items()}
         return {gpu: group for gpu, group in groups.items() if group}
 
     def called(self, gpu: str) -> str:
         """Name one GPU of several, "GPU 5"; the only one is "the GPU"."""
-        return f"GPU {gpu}" if len(self.by_gpu()) > 1 else "the GPU"
+        return f"GPU {gpu}" if len(self._by_gpu) > 1 else "the GPU"
 
     @property
     def mixed(self) -> str:
         """Name an index that stands for two cards: by product, else by PCI address."""
-        for index, cards in sorted(self._twice().items()):
+        for index, cards in sorted(self._twice.items()):
             return f"GPU {index} is {' and '.join(sorted(cards)[:2])}"
         return ""
 
+    @cached_property
     def _twice(self) -> dict[int, frozenset[str]]:
         """Return the indexes that stand for two cards, each with their products or addresses."""
         found: dict[int, frozenset[str]] = {}
@@ -183,7 +190,11 @@ class Gpus(Facts):
 
     def cards(self) -> tuple[GpuSample, ...]:
         """Return each GPU as one sample: the last look, completed by what the earlier ones told."""
-        return tuple(reduce(GpuSample.merged, group) for group in self.by_gpu().values())
+        return self._cards
+
+    @cached_property
+    def _cards(self) -> tuple[GpuSample, ...]:
+        return tuple(reduce(GpuSample.merged, group) for group in self._by_gpu.values())
 
     def busy(self) -> tuple[GpuSample, ...]:
         """Return the samples taken at work."""
@@ -192,7 +203,7 @@ class Gpus(Facts):
     @property
     def names(self) -> tuple[str, ...]:
         """Return the product names, one for each GPU that tells it; whole ones before cut ones."""
-        told = [[s.name for s in group if s.name] for group in self.by_gpu().values()]
+        told = [[s.name for s in group if s.name] for group in self._by_gpu.values()]
         return tuple(min(names, key=lambda name: name.endswith("...")) for names in told if names)
 
 

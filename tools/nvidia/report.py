@@ -137,31 +137,36 @@ def _ends(report: Report) -> dict[str, str]:
     ends: dict[str, str] = {}
     for path, value in report.items():
         names = path.split("/")
-        if not SKIPPED.intersection(names[:-1]):
-            for length in range(1, _TAIL + 1):
+        if SKIPPED.isdisjoint(names[:-1]):
+            ends.setdefault(names[-1], value)
+            for length in range(2, min(_TAIL, len(names)) + 1):
                 ends.setdefault("/".join(names[-length:]), value)
     return ends
 
 
 def _first(ends: Mapping[str, str], read: Callable[[str], Any], paths: str) -> Any:
-    told = (read(ends[path]) for path in paths.split() if path in ends)
-    return next((value for value in told if value is not None), None)
+    for path in paths.split():
+        if path in ends and (value := read(ends[path])) is not None:
+            return value
+    return None
 
 
 def _in(report: Report, section: str) -> Iterator[tuple[str, str]]:
     """Give name and value of what stands in a section, at any depth."""
     for path, value in report.items():
-        head, _, name = path.rpartition("/")
-        if section in head.split("/"):
-            yield name, value
+        if section in path:
+            head, _, name = path.rpartition("/")
+            if section in head.split("/"):
+                yield name, value
 
 
 def _active(report: Report) -> frozenset[str] | None:
     """Return the active reasons; None where no reason says whether it is active."""
+    sections = [pair for section in _REASON_SECTIONS for pair in _in(report, section)]
+    bare = [(path, value) for path, value in report.items() if "/" not in path]  # what a grep left
     told = {
         name: switch(value)
-        for section in _REASON_SECTIONS
-        for spelt, value in _in(report, section)
+        for spelt, value in sections or bare
         if (name := reason(spelt)) and switch(value) is not None
     }
     return frozenset(name for name, on in told.items() if on) - {"gpu_idle"} if told else None
@@ -177,10 +182,8 @@ def _counters(report: Report) -> Iterator[tuple[str, int]]:
 
 def _ecc(report: Report, when: str, *, corrected: bool) -> int | None:
     """Return a count of ECC errors: the total of the old scheme, else the sum over the new one's kinds."""
-    bits = "single_bit" if corrected else "double_bit"
-    parts = [
-        (path, count(value)) for path, value in report.items() if f"ecc_errors/{when}/" in path
-    ]
+    bits, section = "single_bit" if corrected else "double_bit", f"ecc_errors/{when}/"
+    parts = [(path, count(value)) for path, value in report.items() if section in path]
     for path, total in parts:
         if path.endswith(f"{bits}/total") and total is not None:
             return total

@@ -88,6 +88,7 @@ _MASKS = frozenset({"clocks_event_reasons.active", "clocks_throttle_reasons.acti
 _REASON = re.compile(r"clocks_(?:event|throttle)_reasons(?P<counter>_counters)?\.(?P<name>\w+)")
 _ASKED = re.compile(r"--query-(?:gpu|compute-apps|remapped-rows)[= ][\"']?([\w.,]{3,4000})")
 _OTHERS = frozenset({"driver_version", "count", "uuid", "gpu_uuid", "serial", "gpu_serial", "date"})
+_UNIT = re.compile(r" *\[[^\]]*\]$")
 _LONGEST = 8000
 
 
@@ -141,8 +142,13 @@ def _header(line: str) -> list[str]:
         return asked[1].strip(",").split(",")
     if "," not in line and line.strip().split(" ")[0] not in _FIELDS:
         return []
-    names = [re.sub(r" *\[[^\]]*\]$", "", cell.strip()) for cell in line.split(",")]
-    return names if len(names[0]) < 80 and all(_is_field(name) for name in names) else []
+    names = list[str]()
+    for cell in line.split(","):
+        name = _UNIT.sub("", cell.strip())
+        if not _is_field(name) or (not names and len(name) >= 80):
+            return []  # most lines are rows, and their first cell tells
+        names.append(name)
+    return names
 
 
 def _is_field(name: str) -> bool:

@@ -11,12 +11,14 @@ import re
 
 from tools.knowledge import REASON_BITS
 
-_ABSENT = re.compile(
-    r"n/a|not supported|not available|not found|unknown(?: error)?|insufficient permissions|gpu requires reset"
-    r"|gpu is lost|err!|none|-|\?|requested functionality has been deprecated|function not found|"
-)
+_ABSENT = frozenset({
+    "n/a", "not supported", "not available", "not found", "unknown", "unknown error",
+    "insufficient permissions", "gpu requires reset", "gpu is lost", "err!", "none", "-", "?",
+    "requested functionality has been deprecated", "function not found", "",
+})  # fmt: skip
 # Some locales part thousands by a blank or an apostrophe, and write the point as a comma.
 _NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:[ '\u00a0\u202f]\d{3})+(?!\d)|\d+)(?:[.,]\d+)?")
+_PLAIN = str.maketrans({" ": "", "'": "", "\u00a0": "", "\u202f": "", ",": "."})
 _BDF = re.compile(r"(?:([0-9a-f]{4,8}):)?([0-9a-f]{2}):([0-9a-f]{2})(?:\.([0-7]))?")
 _YES = frozenset({"enabled", "yes", "on", "active", "true", "1", "licensed"})
 _NO = frozenset({"disabled", "no", "off", "not active", "false", "0"})
@@ -47,20 +49,22 @@ _REASONS = {
     "hw_power_brake": "hw_power_brake_slowdown",
     "hw_power_braking": "hw_power_brake_slowdown",
 }
+_NO_LETTERS = re.compile(r"[^a-z]+")
+_OF_REASONS = re.compile(r"^clocks_(?:event|throttle)_reasons?(?:_counters)?_")
 _KNOWN_REASONS = frozenset(REASON_BITS.values())
 
 
 def text(said: str) -> str | None:
     """Return the value without brackets and blanks, None where it says that nothing is told."""
     said = said.strip()[:_LONGEST].strip("[]").strip()
-    return None if _ABSENT.fullmatch(said.lower()) else said
+    return None if said.lower() in _ABSENT else said
 
 
 def number(said: str) -> float | None:
     """Return the number at the start ("300.00 W", "45,20 W", "16x"); a comma may be the point."""
     told = text(said)
     found = _NUMBER.match(told) if told else None
-    return float(re.sub(r"[ '\u00a0\u202f]", "", found[0]).replace(",", ".")) if found else None
+    return float(found[0].translate(_PLAIN)) if found else None
 
 
 def count(said: str) -> int | None:
@@ -116,8 +120,8 @@ def moment(said: str) -> str | None:
 
 def reason(said: str) -> str | None:
     """Return the catalogue's name of a clock reason, however it is spelt; None if it is none."""
-    name = re.sub(r"[^a-z]+", "_", said[:_LONGEST].lower()).strip("_")
-    name = re.sub(r"^clocks_(?:event|throttle)_reasons?(?:_counters)?_", "", name)
+    name = _NO_LETTERS.sub("_", said[:_LONGEST].lower()).strip("_")
+    name = _OF_REASONS.sub("", name)
     name = _REASONS.get(name, name)
     return name if name in _KNOWN_REASONS else None
 

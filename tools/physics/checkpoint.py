@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from tools.engine import ModelConfig
 from tools.errors import Undecided
 from tools.physics import sizes
-from tools.physics.precision import expert_bytes, weight_bytes
+from tools.physics.precision import expert_bytes, kept_wide_b, weight_bytes
 
 STATE_BYTES = 4.0  # SGLang: configs/mamba_utils.py of 0.5.11, unless the config says otherwise
 
@@ -26,6 +26,7 @@ class Checkpoint:
     head_b: float  # lm_head
     weight_bytes: float = 2.0
     head_bytes: float = 2.0
+    kept_b: float = 0.0  # of params_b: weights that a packed checkpoint keeps at 16 bit
     kv_bytes_per_token: float = 0.0  # layers that see every token, at 16 bit
     kv_ways: int = 0  # GPUs over which the cache can be split (KV heads; 1 for MLA); 0: any number
     sliding_kv_bytes_per_token: float = 0.0  # layers that see a window alone
@@ -42,6 +43,7 @@ class Checkpoint:
     experts_per_token: int = 0
     attention_b: float = 0.0  # of params_b: what DP attention replicates
     attention_width: float = 0.0  # heads x size of a head, summed over the full layers
+    norms_across_heads: bool = False  # GPUs that hold some heads each must exchange for these
     draft_b: float = 0.0  # the draft (MTP) layer
     draft_bytes: float = 2.0
     draft_replicated_b: float = 0.0  # of it, held whole by every GPU
@@ -61,7 +63,8 @@ class Checkpoint:
         """Return what the weights take on all GPUs together, in GB of 1e9 bytes."""
         routed = self.routed_total_b
         dense = (self.total_params_b or self.params_b) - routed
-        layers = dense * self.weight_bytes + routed * (self.expert_bytes or self.weight_bytes)
+        layers = (dense - self.kept_b) * self.weight_bytes + self.kept_b * 2
+        layers += routed * (self.expert_bytes or self.weight_bytes)
         return layers + 2 * self.head_b * self.head_bytes + self.draft_b * self.draft_bytes
 
     @staticmethod
@@ -76,7 +79,7 @@ class Checkpoint:
 
         `quantization` is what the server was told, which goes before the config's own;
         `weights_gb` is what loading them took on all GPUs together, and settles a precision that
-        no name tells. `state_bytes` is of one element of the recurrent state.
+        no name tells, or that the name tells of a part alone. `state_bytes` is of one element of the recurrent state.
         """
         layers, hidden, vocabulary = config.layers, config.hidden, config.vocabulary
         if not (layers and hidden and vocabulary):
@@ -92,6 +95,7 @@ class Checkpoint:
             config, quantization, weights_gb, total + head * (1 if config.tied_head else 2)
         )
         experts = expert_bytes(config, quantization, each)
+        kept = 0.0 if experts else kept_wide_b(each, total, 2 * head * 2, weights_gb)
         drafts = bool(config.draft_layers)
         return Checkpoint(
             layers=layers,
@@ -99,6 +103,7 @@ class Checkpoint:
             params_b=active,
             head_b=head,
             weight_bytes=2.0 if experts else each,
+            kept_b=min(kept, active - feed.routed_b),
             kv_bytes_per_token=kinds.full * sizes.kv_elements(config) * 2,
             kv_ways=1 if config.mla else config.kv_heads or 0,
             sliding_kv_bytes_per_token=kinds.sliding * sizes.kv_elements(config) * 2,
@@ -113,6 +118,7 @@ class Checkpoint:
             experts_per_token=config.experts_per_token or 0,
             attention_b=attention + linear,
             attention_width=kinds.full * sizes.width(config),
+            norms_across_heads=bool(config.norms_across_heads),
             draft_b=sizes.attention_b(config, hidden) + feed.layer_b if drafts else 0.0,
             draft_replicated_b=2 * hidden * hidden / 1e9 if drafts else 0.0,
         )

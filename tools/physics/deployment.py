@@ -12,11 +12,13 @@ from tools.physics.precision import unpacking
 
 # CPU time for which the GPU waits in one step, ms. Anchors: gpt-fast; SGLang 0.5.8 on one GPU;
 # joorklee/p2p-bench for v2; SGLang PR 11398 (EAGLE 8B on H100, v1 -> v2: 12.1 -> 11.0 ms);
-# club-3090 for vLLM. Tuned on the calibration, so in-sample.
+# vLLM's benchmark builds of 2025, which scheduled in turn with the GPU, for vllm_sync; club-3090 for
+# vLLM with drafts. Tuned on the calibration, so in-sample.
 HOST_MS = {
     "compiled": 0.1,
     "overlap": 0.3,
     "no_overlap": 1.6,
+    "vllm_sync": 1.0,
     "spec_v2": 2.4,
     "spec_v1": 3.5,
     "vllm_spec": 6.9,
@@ -58,13 +60,13 @@ class Deployment:
 
     @property
     def rank_batch(self) -> float:
-        """Return the sequences that one GPU attends to."""
-        return self.batch / self.attention_dp
+        """Return the sequences that a GPU of the fullest group attends to: all wait for it."""
+        return math.ceil(self.batch / self.attention_dp)
 
     @property
     def rank_tokens(self) -> float:
-        """Return the tokens for which one GPU computes attention."""
-        return self.tokens / self.attention_dp
+        """Return the tokens for which such a GPU computes attention."""
+        return self.rank_batch * self.tokens / self.batch
 
     @property
     def unpacking(self) -> float:

@@ -69,6 +69,13 @@ def effect(
     )
 
 
+def slower_by(added: Interval, base_ms: float, source: str) -> Cost:
+    """Return what milliseconds that are added to each step cost, against the step without them."""
+    base = max(base_ms, 1e-3)
+    losses = ((base / (base + ms) - 1) * 100 for ms in (added.hi, added.mid, added.lo))
+    return Cost(added, Interval(*losses).rounded(), None, source)
+
+
 def difference_ms(d: Deployment, predicted: float) -> Interval:
     """Return a predicted difference in ms with what it may be."""
     measured = {pair["gpu"] for pair in link_data()["pairs"]}

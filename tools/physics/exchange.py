@@ -16,7 +16,7 @@ def links_ms(d: Deployment) -> float:
 
 
 def _layers_us(d: Deployment) -> float:
-    """Return the exchanges of all layers: one after attention, one after the feed-forward part."""
+    """Return the exchanges of all layers: after attention, after the feed-forward part, in norms."""
     c = d.checkpoint
     everyone = allreduce_us(d.tokens * c.hidden * 2, d.tp, d.link)
     attention = feed_forward = everyone
@@ -27,4 +27,7 @@ def _layers_us(d: Deployment) -> float:
     if d.all_to_all and c.sparse:  # dispatch in fp8, combine in bf16, to the experts' GPUs alone
         each = d.tokens / d.tp * max(1, c.experts_per_token) * c.hidden
         feed_forward = alltoall_us(each, d.tp, d.link) + alltoall_us(2 * each, d.tp, d.link)
-    return c.layers * (attention + feed_forward) + everyone
+    norms = 0.0
+    if c.norms_across_heads:  # one sum of squares of the queries and one of the keys, in 32 bit
+        norms = allreduce_us(d.rank_tokens * 2 * 4, d.attention_tp, d.link)
+    return c.layers * (attention + feed_forward + norms) + everyone

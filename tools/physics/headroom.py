@@ -16,11 +16,13 @@ from tools.physics.prefill import CHUNK, RATE_ERROR, Prefill, prefill_rate
 from tools.physics.seen import Get, Seen
 from tools.physics.spread import half_width
 from tools.physics.step import Step, decode_step
-from tools.physics.under_load import measured, prefill_tok_s
+from tools.physics.under_load import prefill_tok_s
 from tools.physics.whatif import Today
 
 _TOO_FAST = 3.0  # half-widths below the prediction: then the prediction is of something else
 MEMORY_TERMS = ("weights", "KV cache and state")  # of a waterfall: reading memory
+SLOWER = " instead of "  # in the name of a term: what a link costs against a better one
+UNEXPLAINED = "unexplained"  # the last term: the rest of what was measured
 _NO_COST = Interval.exactly(0.0)
 
 
@@ -56,6 +58,17 @@ class Headroom:
         """Return the measured rate in percent of the ceiling."""
         return self.measured_tok_s / self.ceiling_tok_s.mid * 100
 
+    @property
+    def chunk_ms(self) -> float | None:
+        """Return what a chunk of a cold prompt took; None where that was not measured."""
+        return sum(ms.mid for _, ms in self.prefill_terms) or None
+
+    @property
+    def chunk_tokens(self) -> int | None:
+        """Return the tokens of that chunk."""
+        took, rate = self.chunk_ms, self.prefill_tok_s
+        return round(took * rate / 1e3) if took and rate else None
+
     def as_json(self) -> dict[str, Any]:
         """Return it as the report prints it."""
         return {
@@ -69,6 +82,8 @@ class Headroom:
             "accept_len_needed": self.accept_len_needed and round(self.accept_len_needed, 2),
             "prefill_tok_s": self.prefill_tok_s and round(self.prefill_tok_s),
             "prefill_ceiling_tok_s": self.prefill_ceiling and self.prefill_ceiling.rounded(0),
+            "prefill_chunk_tokens": self.chunk_tokens,
+            "prefill_chunk_ms": self.chunk_ms and round(self.chunk_ms, 1),
             "prefill_terms": [{"name": n, "ms": ms.rounded(1)} for n, ms in self.prefill_terms],
             "gains": [one.as_json() for one in self.gains],
             "source": self.source,
@@ -112,6 +127,9 @@ class Headroom:
                 f"A cold prompt is read at {self.prefill_tok_s:,.0f} tok/s; {mid} ({low} to {high})"
                 " is what it can reach here."
             )
+        if self.chunk_ms and self.chunk_tokens:
+            parts = " · ".join(f"{name} {ms.mid:,.0f}" for name, ms in self.prefill_terms)
+            yield f"A chunk of {self.chunk_tokens:,} prompt tokens, {self.chunk_ms:,.0f} ms: {parts}."
 
 
 def headroom(get: Get, claimed_tok_s: float | None = None) -> Headroom | None:
@@ -124,7 +142,7 @@ def headroom(get: Get, claimed_tok_s: float | None = None) -> Headroom | None:
 
 def work_out(seen: Seen, claimed_tok_s: float | None = None) -> Headroom:
     """Work out the headroom of decode; raise Undecided with what is not known."""
-    found = measured(seen.log, seen.burst)
+    found = seen.measured()
     now = as_measured(seen.deployment(), found)
     good = now.over(seen.link(repaired=True)) if now.tp > 1 else now
     emitted = found.running * now.accept_len
@@ -133,9 +151,10 @@ def work_out(seen: Seen, claimed_tok_s: float | None = None) -> Headroom:
     width = half_width(good, ceiling.ms.mid)
     if step_ms < ceiling.ms.mid * (1 - _TOO_FAST * width):
         raise Undecided("it is faster than the step model says this model can be on these GPUs")
-    cold, best = prefill_tok_s(seen.log, seen.burst), _prefill(seen, good)
+    cold, best = _cold_tok_s(seen), _prefill(seen, good)
     cost = _link_cost(seen, now, good, step_ms)
     slow_ms = cost.decode_ms if cost else _NO_COST
+    slow = f"{now.link.name}{SLOWER}{good.link.name}"
     return Headroom(
         measured_tok_s=found.tok_s,
         running=found.running,
@@ -144,11 +163,11 @@ def work_out(seen: Seen, claimed_tok_s: float | None = None) -> Headroom:
         ceiling_tok_s=ceiling.tok_s,
         ceiling_step_ms=ceiling.ms,
         expected_tok_s=Interval(*(emitted / (step_ms - ms) * 1e3 for ms in slow_ms)),
-        terms=_waterfall(ceiling, slow_ms, f"{now.link.name} instead of {good.link.name}", step_ms),
+        terms=_waterfall(ceiling, slow_ms, slow, step_ms),
         link_cost=cost,
         prefill_tok_s=cold,
         prefill_ceiling=best.tok_s if best else None,
-        prefill_terms=_chunk(seen, now, best, cold) if best and cold else (),
+        prefill_terms=_chunk(_prefill(seen, now), best, slow, cold) if best and cold else (),
         gains=gains(Today.of(seen), seen),
         claimed_tok_s=claimed_tok_s,
         accept_len_needed=_needed(claimed_tok_s, ceiling, found.running),
@@ -170,7 +189,12 @@ def _waterfall(
     if slow_ms.mid:
         known.insert(-1, (slow, slow_ms))  # beside the links, before the host
     rest = [step_ms - sum(ms[end] for _, ms in known) for end in (2, 1, 0)]
-    return (*known, ("unexplained", Interval(*rest)))
+    return (*known, (UNEXPLAINED, Interval(*rest)))
+
+
+def _cold_tok_s(seen: Seen) -> float | None:
+    """Return the measured rate of a cold prompt; None where one rank alone reads it (DP attention)."""
+    return prefill_tok_s(seen.log, seen.burst) if seen.groups == 1 else None
 
 
 def _prefill(seen: Seen, d: Deployment) -> Prefill | None:
@@ -181,17 +205,15 @@ def _prefill(seen: Seen, d: Deployment) -> Prefill | None:
 
 
 def _chunk(
-    seen: Seen, now: Deployment, best: Prefill, cold_tok_s: float
+    today: Prefill | None, best: Prefill, slow: str, cold_tok_s: float
 ) -> tuple[tuple[str, Interval], ...]:
     """Return where the time of a measured chunk goes: arithmetic, links, a slow link, the rest."""
     whole = best.chunk / cold_tok_s * 1e3
     known = list(best.terms)
-    today = _prefill(seen, now)
     if today and (more := today.links_ms - best.links_ms):
-        slow = Interval.around(more, down=RATE_ERROR, up=RATE_ERROR)
-        known.append((f"{now.link.name} instead of the healthy link", slow))
+        known.append((slow, Interval.around(more, down=RATE_ERROR, up=RATE_ERROR)))
     rest = [whole - sum(ms[end] for _, ms in known) for end in (2, 1, 0)]
-    return (*known, ("unexplained", Interval(*rest)))
+    return (*known, (UNEXPLAINED, Interval(*rest)))
 
 
 def _needed(claimed_tok_s: float | None, ceiling: Step, running: int) -> float | None:

@@ -7,7 +7,6 @@ from tools.physics.as_measured import as_measured
 from tools.physics.effect import Cost, link_effect
 from tools.physics.prefill import CHUNK
 from tools.physics.seen import Seen
-from tools.physics.under_load import measured
 
 
 def link_loss(seen: Seen) -> Cost | None:
@@ -25,7 +24,7 @@ def link_loss(seen: Seen) -> Cost | None:
         return None
     step_ms = None
     try:
-        found = measured(seen.log, seen.burst)
+        found = seen.measured()
         now = as_measured(now, found)
         step_ms = now.batch * now.accept_len / found.tok_s * 1e3
     except Undecided:

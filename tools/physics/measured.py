@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 
 from tools.engine import DecodeLine, PrefillLine, ServerLog
@@ -38,6 +38,16 @@ class Measured:
             graph=not all(line.graph is False for line in lines),
             lines=len(lines),
         )
+
+    def over(self, ranks: int) -> Measured:
+        """Return the whole server's decode, where these lines are of one of so many busy ranks."""
+        return replace(self, running=self.running * ranks, tok_s=self.tok_s * ranks)
+
+
+def dp_ranks(log: ServerLog) -> int:
+    """Return how many data-parallel ranks decode, by the labels of the lines ("DP3 TP3"); 1 at least."""
+    words = {word for line in log.steady() if line.running for word in line.rank.split()}
+    return max(1, sum(word.startswith("DP") for word in words))
 
 
 def cold_prefill_tok_s(log: ServerLog) -> float | None:

@@ -48,6 +48,20 @@ def weight_bytes(
     raise Undecided(f"how many bytes a weight takes under {named!r} is not known")
 
 
+def kept_wide_b(size: float, whole_b: float, rest_gb: float, loaded: float | None) -> float:
+    """Return the weights, in 1e9, that a checkpoint of a packed format keeps at 16 bit.
+
+    Those named NVFP4 or AWQ often leave attention wider, as two makers' of Qwen3.6-27B: 22 GiB
+    instead of 18. `loaded` is what the log prints (GiB, called GB); a tenth and 1 GB of it are let
+    pass, for buffers and vision towers. `rest_gb` are the embedding and the lm_head.
+    """
+    if size >= 2 or not loaded:
+        return 0.0
+    expected = whole_b * size + rest_gb
+    excess = loaded * 1.0737 - expected
+    return excess / (2 - size) if excess > 0.1 * expected + 1 else 0.0
+
+
 def expert_bytes(config: ModelConfig, told: str | None, each: float) -> float:
     """Return the bytes of an expert's weight where the experts alone are packed, else 0."""
     alone = (told or config.quantization) in _EXPERTS_ALONE or config.packed_experts_alone
@@ -56,7 +70,14 @@ def expert_bytes(config: ModelConfig, told: str | None, each: float) -> float:
 
 def unpacking(size: float, gpu: Gpu) -> float:
     """Return the time of reading a weight of `size` bytes over the time that its bytes take."""
-    native = {1.0: gpu.fp8_tflops, 0.5625: gpu.fp4_tflops, 0.5313: gpu.fp4_tflops}
-    if size >= 2 or native.get(size):
+    if size >= 2 or native(size, gpu):
         return 1.0
     return UNPACKED_AT_HOME if gpu.sm == "8.6" else UNPACKED
+
+
+def native(size: float, gpu: Gpu) -> bool:
+    """Say whether the tensor cores take packed weights of `size` bytes as they are.
+
+    They then want activations of that format too, which kernels of their own make.
+    """
+    return bool({1.0: gpu.fp8_tflops, 0.5625: gpu.fp4_tflops, 0.5313: gpu.fp4_tflops}.get(size))

@@ -17,7 +17,7 @@ def weights_gb(d: Deployment) -> float:
     """Return the weights that one step reads on one GPU, target and drafts; slow formats count more."""
     c, gpu = d.checkpoint, d.gpu
     rows = MANY_ROWS if d.tokens > 1 else 1.0
-    plain = (c.params_b - c.routed_b) * c.weight_bytes * d.unpacking
+    plain = (c.params_b - c.routed_b - c.kept_b) * c.weight_bytes * d.unpacking + c.kept_b * 2
     head = c.head_b * c.head_bytes
     target = (_split(d, plain) + _experts_gb(d) + head / d.tp) * rows
     draft = (c.draft_b * c.draft_bytes + head) / d.tp + c.draft_replicated_b * 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol, TypeVar
 
@@ -16,14 +16,17 @@ from tools.nvidia.topology import Topology
 from tools.physics.checkpoint import STATE_BYTES, Checkpoint
 from tools.physics.deployment import HOST_MS, Deployment
 from tools.physics.link import ALONE, Link
+from tools.physics.measured import Measured, dp_ranks
 from tools.physics.precision import WEIGHT_BYTES
 from tools.physics.prefill import MIN_CHUNK
+from tools.physics.under_load import measured
 from tools.probe import Facts
 
 F = TypeVar("F", bound=Facts)
 
 _CONTEXT = 2000  # tokens of a sequence where no decode line tells
 _SPEC_V2_SINCE = (0, 5, 11)  # SGLang: SGLANG_ENABLE_SPEC_V2 is True by default
+_VLLM_ASYNC_SINCE = (0, 14, 0)  # vLLM: schedules while the GPU works by default (its PR 27614)
 _DRAFTS_WITHOUT_A_LAYER = {"ngram", "dflash", "standalone"}  # what they cost is not modelled
 
 
@@ -71,6 +74,24 @@ class Seen:
         told = told or (self.log.chunked_prefill if self.log else None)
         return told if told and told >= MIN_CHUNK else None
 
+    @cached_property
+    def groups(self) -> int:
+        """Return how many groups of GPUs hold sequences of their own (DP attention); 1 without it.
+
+        SGLang: dp_size where enable_dp_attention is on, from 0.5.22 on attn_dp_size.
+        """
+        told = self.arguments.count("attn_dp_size") or 1
+        if self.arguments.on("enable_dp_attention"):
+            told = max(told, self.arguments.count("dp_size") or 1)
+        return told
+
+    def measured(self) -> Measured:
+        """Return decode as a burst or the log measured it; raise Undecided where neither tells it."""
+        found = measured(self.log, self.burst)
+        if self.groups == 1 or self.log is None or (self.burst and self.burst.decode):
+            return found
+        return found.over(min(self.groups, dp_ranks(self.log)))
+
     def deployment(self) -> Deployment:
         """Return the deployment in its state under load; raise Undecided with what is not known."""
         if self.config is None:
@@ -91,6 +112,9 @@ class Seen:
             graph=not self.arguments.on("disable_cuda_graph"),
             host_ms=self._host_ms(speculative=bool(drafts)),
             kv_scale=0.5 if self.arguments.text("kv_cache_dtype").startswith("fp8") else 1.0,
+            attention_dp=self.groups,
+            ep=self._ep() if checkpoint.sparse else 1,
+            all_to_all=self.arguments.text("moe_a2a_backend") not in ("", "none"),
         )
 
     def link(self, *, repaired: bool = False) -> Link:
@@ -129,18 +153,27 @@ class Seen:
         arguments = self.arguments
         if (arguments.count("pp_size") or 1) > 1 or (arguments.nodes or 1) > 1:
             raise Undecided("pipeline stages and several machines are not modelled")
-        if (arguments.count("attn_cp_size") or 1) > 1 or arguments.on("enable_dp_attention"):
-            raise Undecided("attention over data-parallel ranks is not modelled")
+        if (arguments.count("attn_cp_size") or 1) > 1:
+            raise Undecided("attention over context-parallel ranks is not modelled")
+        if (arguments.number("cpu_offload_gb") or 0) > 0:
+            raise Undecided("weights that are kept in the host's memory are not modelled")
         if arguments.tp is None:
             raise Undecided("how many GPUs share the model is not known")
+        for name, parts in (("attention groups", self.groups), ("expert groups", self._ep())):
+            if arguments.tp % parts:
+                raise Undecided(f"{parts} {name} do not divide {arguments.tp} GPUs")
         return arguments.tp
+
+    def _ep(self) -> int:
+        return self.arguments.count("ep_size") or 1
 
     def _checkpoint(self, config: ModelConfig, tp: int) -> Checkpoint:
         told = self.arguments.text("quantization")
         weights = self.log.weights_gb * tp if self.log and self.log.weights_gb else None
         named = told if told not in ("", "none", "auto") else None
         state = WEIGHT_BYTES.get(self.arguments.text("mamba_ssm_dtype"), STATE_BYTES)
-        return Checkpoint.of(config, quantization=named, weights_gb=weights, state_bytes=state)
+        found = Checkpoint.of(config, quantization=named, weights_gb=weights, state_bytes=state)
+        return replace(found, kept_b=0.0) if self.groups > 1 else found  # attention is held often
 
     def _speculation(self) -> tuple[int, int]:
         """Return draft forwards per verify, and the tokens that the target then checks."""
@@ -154,12 +187,19 @@ class Seen:
 
     def _host_ms(self, *, speculative: bool) -> float:
         if self.arguments.engine == "vllm":
-            return HOST_MS["vllm_spec" if speculative else "overlap"]
+            alone = "overlap" if self._vllm_async() else "vllm_sync"
+            return HOST_MS["vllm_spec" if speculative else alone]
         overlap = not self.arguments.on("disable_overlap_schedule")
         if speculative:
             new = (self.arguments.version or (0, 0, 0)) >= _SPEC_V2_SINCE
             return HOST_MS["spec_v2" if overlap and new else "spec_v1"]
         return HOST_MS["overlap" if overlap else "no_overlap"]
+
+    def _vllm_async(self) -> bool:
+        told = self.arguments.value("async_scheduling")
+        if told is not None or self.arguments.on("no_async_scheduling"):
+            return self.arguments.on("async_scheduling")
+        return (self.arguments.version or _VLLM_ASYNC_SINCE) >= _VLLM_ASYNC_SINCE
 
     def _p2p(self) -> bool:
         cells = {pair.word for pair in self.topology.p2p} if self.topology else set()

@@ -14,6 +14,9 @@ from tools.physics.interval import Interval
 PREFILL_SHARE = (0.12, 0.15, 0.30)  # of the time spent on a healthy link
 DECODE_SHARE = (0.003, 0.005, 0.010)
 SOURCE = "the step model of 2x RTX A6000 at TP 2, not of this deployment"
+# A PCIe link that no exchange between GPUs takes brings prompts in and weights at the start alone:
+# decode and prefill, in percent.
+INPUT_ALONE = (Interval(-1.0, 0.0, 0.0), Interval(-2.0, -0.5, 0.0))
 
 
 def prefill_loss_pct(times_slower: float) -> Interval:

@@ -20,7 +20,7 @@ from tools.physics.prefill import CHUNK, prefill_rate
 from tools.physics.seen import Seen
 from tools.physics.spread import half_width
 from tools.physics.step import Step, decode_step
-from tools.physics.under_load import measured, prefill_tok_s
+from tools.physics.under_load import prefill_tok_s
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ def _prefill_tok_s(today: Today, changed: Deployment, percent: Interval | None) 
 
 def _measured(seen: Seen) -> Measured | None:
     try:
-        return measured(seen.log, seen.burst)
+        return seen.measured()
     except Undecided:
         return None
 

@@ -13,6 +13,7 @@ from tools.probes.gpu_samples import SampleGpus
 from tools.probes.gpus import ReadGpus
 from tools.probes.kernel_log import ReadKernelLog
 from tools.probes.launch import ReadLaunch
+from tools.probes.launcher import ReadLauncher
 from tools.probes.log_matches import GrepServerLog
 from tools.probes.machine import ReadMachine
 from tools.probes.metrics import ReadMetrics
@@ -25,12 +26,15 @@ from tools.probes.requests import ReadRequests
 from tools.probes.server_info import ReadServerInfo
 from tools.probes.server_log import ReadServerLog
 from tools.probes.source_lines import ReadSourceLines
+from tools.probes.source_listing import ListSource
+from tools.probes.source_texts import ReadSourceTexts
 from tools.probes.storage import ReadStorage
 from tools.probes.topology import ReadTopology
 from tools.probes.trials import ReadTrials
 
 PROBES: dict[str, type[Probe[Any]]] = {
     "ReadLaunch": ReadLaunch,
+    "ReadLauncher": ReadLauncher,
     "ReadServerInfo": ReadServerInfo,
     "ReadServerLog": ReadServerLog,
     "ReadModelConfig": ReadModelConfig,
@@ -51,6 +55,8 @@ PROBES: dict[str, type[Probe[Any]]] = {
     "ReadBenchmark": ReadBenchmark,
     "ReadBurst": ReadBurst,
     "ReadRequests": ReadRequests,
+    "ListSource": ListSource,
+    "ReadSourceTexts": ReadSourceTexts,
     "ReadStorage": ReadStorage,
     "ReadTrials": ReadTrials,
 }

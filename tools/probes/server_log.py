@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import Field
 
@@ -51,6 +51,8 @@ class ReadServerLog(Probe[ServerLog]):
     docker logs --tail, or journalctl -u UNIT. It is found through /proc/PID/fd if no path is given.
     """
 
+    drops_arguments: ClassVar[bool] = True
+
     port: int | None = Field(None, ge=1, le=65535, description="port of the server")
     log_path: str | None = Field(None, max_length=1000, description="the log's path on the host")
     window_mb: int = Field(48, ge=1, le=2048, description="how much of the end is read closely, MB")
@@ -90,7 +92,7 @@ class ReadServerLog(Probe[ServerLog]):
         if not body.strip() and head:
             raise Absent(f"the log holds nothing ({head.get('source', 'no path')})")
         text = unwrap(body)
-        vllm = bool(_VLLM.search(text)) and not _SURELY_SGLANG.search(text)
+        vllm = not _SURELY_SGLANG.search(text) and bool(_VLLM.search(text))
         log = read_vllm(text, read_dump) if vllm else read_sglang(text)
         read = (
             log.decode or log.prefill or log.notices or log.captures or log.resolved or log.started

@@ -103,7 +103,8 @@ def _of_function(owner: Function | Native | Bound, name: str) -> Value:
         return getattr(inner, "qualname", inner.name) if name == "__qualname__" else inner.name
     if name in ("cache_clear", "cache_info"):
         return Native(name, lambda *_: None)
-    return {"__wrapped__": inner, "__doc__": None, "__module__": ""}.get(name, MISSING)
+    doc = getattr(inner, "doc", None)
+    return {"__wrapped__": inner, "__doc__": doc, "__module__": ""}.get(name, MISSING)
 
 
 def _of_instance(machine: Machine, owner: Instance, name: str) -> Value:

@@ -115,6 +115,7 @@ def invoke(
     machine = frame.machine
     if _too_far(machine, function):
         return Unknown((f"{function.name}() is too much to follow",))
+    machine.tree.pause()
     machine.calls += 1
     machine.journal.reached.add((frame.module.path, function.name))
     machine.stack.append(frame)

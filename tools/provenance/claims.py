@@ -14,8 +14,9 @@ def claims_of(tree: Tree, flag: str) -> dict[str, str]:
     """Return log texts that say a flag was set by somebody, with file and line of each."""
     found: dict[str, str] = {}
     said = re.compile(rf"(?:because|since|due to|as)\s+{re.escape(flag)}(?![\w-])", re.IGNORECASE)
-    for path, text in _mentioning(tree, flag):
-        del text
+    paths = sorted(tree.where(flag))
+    tree.bring(paths)
+    for path in paths:
         try:
             parsed = tree.parsed(path)
         except Unreadable:
@@ -25,14 +26,6 @@ def claims_of(tree: Tree, flag: str) -> dict[str, str]:
             if line is not None:
                 found[line] = f"{path}:{node.lineno}"  # type: ignore[attr-defined]
     return found
-
-
-def _mentioning(tree: Tree, flag: str) -> list[tuple[str, str]]:
-    return [
-        (path, flag)
-        for path in tree.texts
-        if path.startswith("sglang/srt/") and path.endswith(".py") and flag in tree.texts[path]
-    ]
 
 
 def _claim(node: ast.AST, said: re.Pattern[str]) -> str | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tools.errors import Absent, Unreadable
-from tools.provenance.answer import FlagAnswer, SiteAnswer, State, flag_of, sentence, shown
+from tools.provenance.answer import FlagAnswer, SiteAnswer, State, flag_of, plain, sentence, shown
 from tools.provenance.claims import claims_of
 from tools.provenance.flags import field_of, flags_of
 from tools.provenance.given import Given
@@ -16,8 +16,9 @@ from tools.provenance.later import excluded, is_later
 from tools.provenance.resolver import Resolution, follow
 from tools.provenance.sites import Site, sites_of
 from tools.provenance.trail import same
+from tools.provenance.trapped import conditions_of, trapped
 from tools.provenance.tree import Tree
-from tools.provenance.values import MISSING, Place, Unknown, Value
+from tools.provenance.values import MISSING, Extern, Place, Unknown, Value
 from tools.provenance.words import condition, logged
 
 
@@ -41,6 +42,14 @@ class Explanation:
         """Return every field, in the order of the source, those for inner use aside."""
         return [name for name in self.resolution.asked if not name.startswith("_")]
 
+    def changed(self) -> list[str]:
+        """Return the fields that surely are not as they were asked."""
+        return [name for name in self.names() if self._overridden(name, self._events.get(name, []))]
+
+    def brief(self, name: str) -> FlagAnswer:
+        """Explain one field by the lines that wrote it; those that did not are not looked for."""
+        return self._of(name, [], claimed=False)
+
     def all(self) -> list[FlagAnswer]:
         """Explain every flag."""
         names = self.names()
@@ -58,7 +67,10 @@ class Explanation:
             raise Absent(f"{flag} is no flag of this version: perfsleuth flags --search lists them")
         if name not in self._answers:
             sites = sites_of(self.tree, frozenset((name,)), name)
-            self._answers[name] = self._of(name, sites, claimed=True)
+            answer = self._of(name, sites, claimed=True)
+            here = conditions_of(self.given, self.resolution.resolved)
+            answer.sentence += trapped(name, self.tree.version(), here)
+            self._answers[name] = answer
         return self._answers[name]
 
     def _of(self, name: str, sites: list[Site], *, claimed: bool) -> FlagAnswer:
@@ -67,7 +79,7 @@ class Explanation:
         said = self.given.resolved or {}
         events = self._events.get(name, [])
         overridden = self._overridden(name, events)
-        rows = self._fired(events, changed=overridden is not False)
+        rows = self._fired(events, overridden=overridden)
         rows += self._silent(name, sites, rows, changed=overridden is not False)
         answer = FlagAnswer(
             name,
@@ -93,16 +105,21 @@ class Explanation:
         said = self.given.resolved or {}
         if name in said:
             return not _alike(asked, said[name])
+        if _may_be(resolved, asked):
+            return None
         if events and not all(event.doubt for event in events):
             return not same(asked, resolved) or any("." in event.field for event in events)
         if isinstance(resolved, Unknown) or (events and found.refused):
             return None
         return not same(asked, resolved)
 
-    def _fired(self, events: list[Event], *, changed: bool) -> list[SiteAnswer]:
+    def _fired(self, events: list[Event], *, overridden: bool | None) -> list[SiteAnswer]:
         rows: dict[tuple[str, int, str | None], SiteAnswer] = {}
+        changed = overridden is not False
         for event in events:
-            state: State = "unknown" if event.doubt else "fired" if changed else "not_fired"
+            state: State = "fired" if changed else "not_fired"
+            if event.doubt or (overridden is None and _may_leave(event)):
+                state = "unknown"
             for place, words in self._places(event):
                 key = (place.path, place.line, event.source)
                 if key in rows and rows[key].state == "fired":
@@ -182,7 +199,20 @@ class Explanation:
 
 
 def _alike(asked: Value, said: Any) -> bool:
-    return same(asked, said) or (asked is MISSING and said is None)
+    """Whether what was asked is what the server says, which prints lists and enumerations as JSON does."""
+    if asked is MISSING or isinstance(asked, (Unknown, Extern)):
+        return asked is MISSING and said is None
+    return bool(plain(asked) == plain(said))
+
+
+def _may_be(value: Value, asked: Value) -> bool:
+    """Whether a value that is not known may be the one that was asked."""
+    return isinstance(value, Unknown) and any(same(asked, each) for each in value.options or ())
+
+
+def _may_leave(event: Event) -> bool:
+    """Whether a write may put back what was there."""
+    return same(event.value, event.before) or _may_be(event.value, event.before)
 
 
 def _doubt(events: list[Event], resolved: Value) -> str:

@@ -4,13 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from tools.provenance.answer import plain
 from tools.provenance.commandline import Declared
 from tools.provenance.resolver import declared_flags
 from tools.provenance.tree import Tree
-from tools.provenance.values import MISSING, Class, Extern, Instance, Unknown, Value
+from tools.provenance.values import (
+    MISSING,
+    Class,
+    Extern,
+    Function,
+    Instance,
+    Native,
+    Unknown,
+    Value,
+)
+
+Takes = Literal["nothing", "a value", "values"]
+_TOGGLE = Extern("argparse.BooleanOptionalAction")  # --x and --no-x
+_SILENT = ("store_true", "store_false", "store_const", "count")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +36,9 @@ class Flag:
     choices: tuple[Any, ...]
     help: str
     deprecated: bool
+    takes: Takes = "a value"
+    type: str | None = None  # int, float or str; None where the source converts by itself
+    instead: str = ""  # what the source says to use in place of a deprecated one
 
 
 def flags_of(tree: Tree) -> list[Flag]:
@@ -34,21 +50,61 @@ def _flag(each: Declared) -> Flag:
     text = each.keywords.get("help")
     told = " ".join(text.split()) if isinstance(text, str) else ""
     action = each.keywords.get("action")
+    instead = each.keywords.get("new_flag")
     return Flag(
-        each.names,
+        _names(each.names, action),
         each.dest,
         _default(each.keywords, action),
         tuple(_choices(each.keywords.get("choices"))),
         told,
         "deprecated" in told.lower()[:40] or _named(action).startswith("Deprecated"),
+        _takes(each.keywords, action),
+        _type(each.keywords.get("type")),
+        instead if isinstance(instead, str) else "",
     )
+
+
+def _names(names: tuple[str, ...], action: Value) -> tuple[str, ...]:
+    """Return the names as argparse lists them: a toggle has its negations among them."""
+    if action != _TOGGLE:
+        return names
+    pairs = [(n, f"--no-{n[2:]}") if n.startswith("--") else (n,) for n in names]
+    return tuple(name for pair in pairs for name in pair)
 
 
 def _default(keywords: dict[str, Value], action: Value) -> Any:
     value = keywords.get("default", MISSING)
     if value is MISSING and action in ("store_true", "store_false"):
         return action == "store_false"
-    return None if isinstance(value, Extern) else plain(value)
+    if value is MISSING and isinstance(action, Class):
+        value = _of_action(action, "default")
+    return None if isinstance(value, Extern) or value is MISSING else plain(value)
+
+
+def _of_action(action: Class, name: str) -> Value:
+    """Return what an action of the source's own takes for an argument that is not given."""
+    made = action.find("__init__")
+    if not isinstance(made, Function):
+        return MISSING
+    arguments = made.node.args
+    last = [one.arg for one in (*arguments.posonlyargs, *arguments.args)][-len(made.defaults) :]
+    defaults = dict(zip(last, made.defaults, strict=False)) if made.defaults else {}
+    return (defaults | made.keyword_defaults).get(name, MISSING)
+
+
+def _takes(keywords: dict[str, Value], action: Value) -> Takes:
+    nargs = keywords.get("nargs", MISSING)
+    if nargs is MISSING and isinstance(action, Class):
+        nargs = _of_action(action, "nargs")
+    if action in _SILENT or action == _TOGGLE or nargs == 0:
+        return "nothing"
+    return "values" if nargs in ("+", "*") or (isinstance(nargs, int) and nargs > 1) else "a value"
+
+
+def _type(kind: Value) -> str | None:
+    if kind is None:
+        return "str"
+    return kind.name if isinstance(kind, Native) and kind.name in ("int", "float", "str") else None
 
 
 def _choices(choices: Value) -> Iterable[Any]:

@@ -21,6 +21,7 @@ class Given:
     capability: tuple[int, int] | None = None
     memory_mib: int | None = None
     gpus: int | None = None
+    driver: str | None = None  # the NVIDIA driver's version, "595.58.03"
     environment: Mapping[str, str] = field(default_factory=dict)
     resolved: Mapping[str, Any] | None = None  # what the server says it runs with
 

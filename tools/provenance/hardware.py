@@ -115,18 +115,18 @@ _COMPLETED = Class("CompletedProcess", (), {})
 
 
 def _ran(given: Given) -> Value:
-    """Answer the one command that a resolver runs on an NVIDIA machine: nvidia-smi's total memory."""
+    """Answer what a resolver asks of nvidia-smi: total memory and the driver's version."""
+    told = {"memory.total": given.memory_mib, "driver_version": given.driver}
 
     def call(_machine: Machine, args: list[Value], _named: Record) -> Value:
         words = args[0] if args and isinstance(args[0], list) else []
-        if words[:1] != ["nvidia-smi"] or given.memory_mib is None:
+        if words[:1] != ["nvidia-smi"]:
             return Unknown(("what a command answers",))
-        if not any("memory.total" in str(word) for word in words):
+        found = [value for name, value in told.items() if any(name in str(word) for word in words)]
+        if not found or found[0] is None:
             return Unknown(("what nvidia-smi answers",))
         made = Instance(_COMPLETED)
-        made.attrs.update(
-            returncode=0, stdout=f"{given.memory_mib}\n" * (given.gpus or 1), stderr=""
-        )
+        made.attrs.update(returncode=0, stdout=f"{found[0]}\n" * (given.gpus or 1), stderr="")
         return made
 
     return call

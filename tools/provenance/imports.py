@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import re
 import sys
 from typing import TYPE_CHECKING
 
@@ -18,7 +17,6 @@ from tools.provenance.values import MISSING, Extern, Lazy, Module, Raised, Value
 if TYPE_CHECKING:
     from tools.provenance.machine import Machine
 
-_REGISTERS = re.compile(r"^@\w*register", re.MULTILINE)  # importing such a module is a deed
 _ONLY_IMPORTS = 60  # lines of a package's __init__ that may exist to import its registering parts
 
 
@@ -152,9 +150,8 @@ class Imports:
         path = self.machine.tree.path_of(name)
         if path is None or (name in self.modules and self.modules[name].started):
             return
-        text = self.machine.tree.text(path)
         package = path.endswith("__init__.py") and "arg_groups" in path
-        if package or (_REGISTERS.search(text) and "/models/" not in path):
+        if package or ("/models/" not in path and self.machine.tree.registers(path)):
             module = self.module(name)
             if module is not None:
                 self.follow(module)

@@ -8,11 +8,13 @@ from tools.provenance.expressions import evaluating
 from tools.provenance.machine import Machine
 from tools.provenance.scope import Frame
 from tools.provenance.sites import Site
+from tools.provenance.tree import Tree
 from tools.provenance.truth import truth
 from tools.provenance.values import Class, Extern, Instance, Raised, Unknown, Value
 
 _PRESENT = Class("ServerArgs", (Extern("engine.ServerArgs"),), {})
 _ENGINE = Class("engine", (Extern("engine.object"),), {})
+_CALL = re.compile(r"(\w+)\(")
 _RESOLVING = ("sglang/srt/server_args.py", "sglang/srt/arg_groups/")
 
 
@@ -20,12 +22,15 @@ def is_later(machine: Machine, site: Site) -> bool:
     """Whether a site is in code that the resolver of arguments does not call."""
     if site.path.startswith(_RESOLVING) or (site.path, site.function) in machine.journal.reached:
         return False
-    called = re.compile(rf"\b{re.escape(site.function)}\(")
-    return not any(
-        called.search(machine.tree.texts[path])
-        for path in machine.tree.texts
-        if path.startswith(_RESOLVING)
-    )
+    return site.function not in _called(machine.tree)
+
+
+def _called(tree: Tree) -> frozenset[str]:
+    """Return the names that the resolver's own files call."""
+    if tree.called is None:
+        own = (tree.text(path) for path in tree.texts if path.startswith(_RESOLVING))
+        tree.called = frozenset(name for text in own for name in _CALL.findall(text))
+    return tree.called
 
 
 def excluded(machine: Machine, values: dict[str, Value], site: Site) -> bool:

@@ -11,12 +11,10 @@ from tools.errors import Unreadable
 from tools.provenance.guards import Guard, Reached, statements
 from tools.provenance.tree import Tree
 from tools.provenance.words import logged
+from tools.provenance.writers import can_write, writer_of
 
 _RECORD = "ServerArgs"
-_WRITES = re.compile(
-    r"server_args(?:\.\w+)+\s*(?:[-+*/|&%]|//)?=(?!=)|setattr\(|\.override\(|declare_\w+\(|@\w*register\w*"
-    r"|class ServerArgs\b|\bargs(?:\.\w+)+\s*=(?!=)"
-)
+_OVERRIDES = re.compile(r"sglang/srt/.*overrides.*\.py")
 _DRAFTS = ("/speculative/",)  # workers there set fields of the draft's arguments and put them back
 _COPIES = frozenset(("deepcopy", "copy", "replace"))
 _DECLARES = re.compile(r"^(declare_\w+|override|\w*_override)$")
@@ -45,40 +43,32 @@ class _Scope:
     backups: dict[str, str]
 
 
-def writing_paths(tree: Tree) -> list[str]:
-    """Return the files of the engine that can hold a write site; they are looked for once."""
-    if tree.writing is None:
-        tree.writing = _writing_paths(tree)
-    return tree.writing
+def writing_paths(tree: Tree, only: str | None = None) -> list[str]:
+    """Return the engine's files that can hold a write site, of `only` one field where it is told."""
+    if tree.writing is not None:
+        return tree.writing
+    found = _writing(tree, tree.where(only) if only else frozenset(tree.texts))
+    if only is None:
+        tree.writing = found
+    return found
 
 
-def _writing_paths(tree: Tree) -> list[str]:
-    return sorted(
-        path
-        for path in tree.texts
-        if path.startswith("sglang/srt/")
-        and path.endswith(".py")
-        and ("server_args" in tree.texts[path] or "overrides" in path)
-        and _WRITES.search(tree.texts[path])
-    )
+def _writing(tree: Tree, paths: frozenset[str]) -> list[str]:
+    named = tree.where("server_args")
+    near = sorted(path for path in paths if path in named or _OVERRIDES.fullmatch(path))
+    tree.bring(near)
+    return [path for path in near if can_write(tree.text(path))]
 
 
 def sites_of(tree: Tree, fields: frozenset[str], only: str | None = None) -> list[Site]:
     """Return all write sites of these fields; `only` one of them is looked for, which is quicker."""
     found: list[Site] = []
-    word = _write_of(only) if only else None
+    writes = writer_of(only) if only else None
     wanted = frozenset((only,)) if only else fields
-    for path in writing_paths(tree):
-        if word is None or word.search(tree.texts[path]):
+    for path in writing_paths(tree, only):
+        if writes is None or writes(tree.texts[path]):
             found += sites_in(tree, path, wanted)
     return found
-
-
-def _write_of(field: str) -> re.Pattern[str]:
-    """Return what a file that writes one field must hold: an assignment, a key, or a keyword."""
-    name = re.escape(field)
-    assigned = rf"\.{name}(?:\.\w+)*[ \t]*(?:[-+*/|&%]|//)?=(?!=)|\.{name}\s*,"
-    return re.compile(rf"{assigned}|[\"']{name}[\"']|(?<=[\s(]){name}=(?!=)")
 
 
 def sites_in(tree: Tree, path: str, fields: frozenset[str]) -> list[Site]:

@@ -98,6 +98,12 @@ class Function:
     owner: Class | None = None
     attrs: dict[str, Value] = field(default_factory=dict)
 
+    @property
+    def doc(self) -> str | None:
+        """Return its docstring as it is written."""
+        node = self.node
+        return None if isinstance(node, ast.Lambda) else ast.get_docstring(node, clean=False)
+
 
 @dataclass(eq=False, slots=True)
 class Class:

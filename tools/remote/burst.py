@@ -1,6 +1,6 @@
 """Some seconds of our own bounded load on a server of this host, while GPUs and cores are watched.
 
-Argument: JSON with port, seconds, streams, prompt_tokens, new_tokens, others, hz. It prints one JSON object. It
+Argument: JSON with port, seconds, streams, prompt_tokens, new_tokens, others, hz, again. It prints one JSON object. It
 refuses on a busy server, stops when it turns busy, and leaves no request behind when it is killed.
 """
 
@@ -128,13 +128,15 @@ class Burst:
 
     def cold(self, warm):
         """Send one long prompt, as long as is allowed and as will be read in the time that is left."""
-        left = self.plan["seconds"] - self.now() - 0.3
+        left = (self.plan["seconds"] - self.now() - 0.3) / (2 if self.plan["again"] else 1)
         rate = warm.meta["prompt_tokens"] / (warm.chunks[0][0] * 1e-4)
         tokens = min(self.plan["prompt_tokens"], self.room(1), max(2048, int(2 * rate * left)))
         if left < 1.0:
             raise Stop("no time was left for the long prompt")
         text = words(int(tokens * self.per_token / (_LETTERS + 1)))
         self.wait([self.begin("cold", 1, text, 1)], self.plan["seconds"])
+        if self.plan["again"]:  # what a cache gives shows when a prompt comes again
+            self.wait([self.begin("again", 1, text, 1)], self.plan["seconds"])
 
     def watch(self):
         """Look again and again how busy the server is; two looks in a row end the load."""

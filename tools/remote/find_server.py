@@ -20,6 +20,7 @@ _MODULES = (("sglang.launch_server", "sglang"), ("sglang.srt", "sglang"), ("sgla
 _SCRIPTS = (("sglang/launch_server.py", "sglang"), ("sglang/srt/entrypoints/http_server.py", "sglang"),
             ("vllm/entrypoints/openai/api_server.py", "vllm"))  # fmt: skip
 _PORTS = {"sglang": 30000, "vllm": 8000}
+SHARES = "servers"
 
 
 def _without_secrets(argv):
@@ -159,6 +160,11 @@ def _server(pid, engine, table):
 
 def find_servers():
     """Return every model server that can be seen: SGLang first, then vLLM, then others."""
+    shared = globals().get("share")  # given by fork.py: the scripts of a batch look once
+    return shared(SHARES, _find_servers) if shared else _find_servers()
+
+
+def _find_servers():
     table = _processes()
     servers = [_server(pid, engine, table) for pid, engine in _mains(table).items()]
     order = {"sglang": 0, "vllm": 1}

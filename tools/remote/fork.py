@@ -1,6 +1,8 @@
 """Runs on the host: what a fork of the runner becomes, be it a guard, a program, or a script of ours."""
 
 import errno
+import fcntl
+import json
 import os
 import re
 import signal
@@ -9,7 +11,11 @@ import time
 from contextlib import suppress
 
 SCRIPT = ["python3", "-I", "-"]  # runs in a fork of this interpreter, which has already started
+NICE = 5  # of what only asks; a user without rights could not give a server its own priority back
+KEEPS = b"# part: keeper_begin.py"  # the one script that starts a server: at the priority it finds
 COMPILED = {}  # parts that several scripts share, by their text
+BOARDS = {}  # what one script of a batch found out, so that the others need not: files in memory
+FINDS = re.compile(rb"(?m)^SHARES = \"(\w+)\"$")  # how a prelude says what it shares
 
 
 def kill(group, number):
@@ -31,11 +37,33 @@ def warm(tasks):
         if shared.count(part) > 1:
             with suppress(SyntaxError, ValueError):  # the fork that runs it says what is wrong
                 COMPILED[part] = compile(part, "<stdin>", "exec")
-    named = [set(re.findall(rb"^(?:import|from) (\w+)", text, re.MULTILINE)) for text in scripts]
+    for name in {
+        found for part in set(shared) if shared.count(part) > 1 for found in FINDS.findall(part)
+    }:
+        with suppress(AttributeError, OSError):  # Linux 3.17, Python 3.8
+            BOARDS[name.decode()] = os.memfd_create(name.decode())
+    named = [set(re.findall(rb"^(?:import|from) ([\w.]+)", text, re.MULTILINE)) for text in scripts]
     for name in set().union(*named):
         if sum(name in names for names in named) > 1:
             with suppress(ImportError):
                 __import__(name.decode())
+
+
+def share(name, find):
+    """Return what `find` finds, from whichever script of the batch looked first; JSON alone."""
+    board = BOARDS.get(name)
+    if board is None:
+        return find()
+    fcntl.lockf(board, fcntl.LOCK_EX)
+    try:
+        written = os.pread(board, os.fstat(board).st_size, 0)
+        if written:
+            return json.loads(written.decode())
+        found = find()
+        os.pwrite(board, json.dumps(found).encode(), 0)
+        return found
+    finally:
+        fcntl.lockf(board, fcntl.LOCK_UN)
 
 
 def guard():
@@ -72,6 +100,11 @@ def leave(watch, number, code):
     os._exit(code)
 
 
+def kept():
+    """Return the descriptors that a script inherits, in order."""
+    return sorted(BOARDS.values())
+
+
 def play(task):
     """Run a script of ours in this forked interpreter, as `python3 -I - ARGUMENTS` would."""
     sys.argv = ["-", *task.argv[3:]]
@@ -80,7 +113,7 @@ def play(task):
     sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", buffering=1)  # noqa: SIM115
     code = 0
     try:
-        names = {"__name__": "__main__", "__builtins__": __builtins__}
+        names = {"__name__": "__main__", "__builtins__": __builtins__, "share": share}
         for part in parts(task.stdin):
             exec(COMPILED.get(part) or compile(part, "<stdin>", "exec"), names)
     except SystemExit as end:
@@ -103,6 +136,9 @@ def become(task, fds, watch):
     try:
         os.setsid()
         os.write(watch, b"+%d\n" % os.getpid())
+        if KEEPS not in task.stdin:
+            with suppress(OSError):
+                os.nice(NICE)
         signal.set_wakeup_fd(-1)
         for number in (
             signal.SIGCHLD,
@@ -114,7 +150,10 @@ def become(task, fds, watch):
             signal.signal(number, signal.SIG_DFL)
         for target, fd in enumerate(fds):
             os.dup2(fd, target)
-        os.closerange(3, 4096)
+        low = 3
+        for high in (*kept(), 4096):
+            os.closerange(low, high)
+            low = high + 1
         if task.argv[:3] == SCRIPT:
             code = play(task)
         else:

@@ -14,7 +14,6 @@ import signal
 import struct
 import time
 import zlib
-from contextlib import suppress
 
 # ruff: noqa: F821
 # SCRIPT, warm, guard, leave, become and kill are those of fork.py, whose text goes before this one.
@@ -238,6 +237,4 @@ class Runner:
 if "JOB" in globals():
     os.environ.update(LC_ALL="C", PATH=os.environ.get("PATH", "") + ":" + PATHS)
     os.chdir("/")
-    with suppress(OSError):
-        os.nice(5)
     Runner(json.loads(globals()["JOB"])).run()

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
-from tools.engine import Trials
+from tools.engine import Launch, ServerInfo, ServerLog, Trials
+from tools.engine.parallel import tp_size
 from tools.engine.trial import Together
 from tools.errors import Undecided
-from tools.rule import Cleared, Finding, Outcome, rule
+from tools.rule import Cleared, Effect, Finding, Outcome, rule
 
 COLLAPSE = 0.5  # of one copy alone: two that share a link fairly still reach its rate together
 SHARED = 1.3  # of one copy alone: two that reach no more share one link
@@ -17,7 +18,10 @@ FREE = 1.6  # two that reach more go separate ways
 
 @rule(cause="pcie_switch_arbitration")
 def copies_collapse_together(trials: Trials) -> Outcome:
-    """Copies that are fast alone collapse when two run at once."""
+    """Copies that are fast alone collapse when two run at once.
+
+    It has no price: which exchanges of an engine meet in the switch at once is not told.
+    """
     alone, many = _alone(trials), _many(trials)
     fallen = [one for one in many if one.gb_s < COLLAPSE * alone]
     if not fallen:
@@ -45,7 +49,9 @@ def copies_collapse_together(trials: Trials) -> Outcome:
 
 
 @rule(cause="pcie_upstream_bottleneck")
-def copies_share_a_link(trials: Trials) -> Outcome:
+def copies_share_a_link(
+    trials: Trials, launch: Launch | None, log: ServerLog | None, info: ServerInfo | None
+) -> Outcome:
     """Two copies at once reach no more than one alone, because they share a link."""
     alone, many = _alone(trials), _many(trials)
     shared = [one for one in many if COLLAPSE * alone <= one.gb_s <= SHARED * alone]
@@ -58,8 +64,14 @@ def copies_share_a_link(trials: Trials) -> Outcome:
         shown_by=(trials,),
         confidence=0.6 if free else 0.5,
         slows=frozenset({"prefill", "ttft", "throughput"}),
+        effect=_effect(len(shared[0].pairs) * alone / shared[0].gb_s, tp_size(launch, log, info)),
         quotes=(f"{_shown(shared[0])}: {shared[0].gb_s:g} GB/s",),
     )
+
+
+def _effect(times_slower: float, tp: int | None) -> Effect:
+    """Price it where a group is large enough for copies at once: two GPUs are one pair."""
+    return Effect.of_slow_link(times_slower, tp) if tp and tp > 2 else Effect()
 
 
 def _alone(trials: Trials) -> float:

@@ -14,7 +14,9 @@ WAITS_PCT = 10.0  # of the time ready without a core; a free machine shows 0 to 
 CORES_A_RANK = 2  # one spins for the GPU, one launches and receives
 CORES_BESIDE = 2  # tokenizer and detokenizer
 
-_SERVERS = ("sglang", "vllm", "engine", "scheduler", "detoken")
+FULL = 0.9  # of the cores that the engine may use
+
+_SERVERS = ("sglang", "vllm", "engine", "scheduler", "detoken", "ray::")
 _RANGE = re.compile(r"(\d{1,5})(?:-(\d{1,5}))?")
 
 
@@ -74,6 +76,40 @@ def few_cores_are_allowed(
     )
 
 
+@rule(cause="cpu_contention")
+def allowed_cores_are_full(machine: Machine, processes: Processes) -> Outcome:
+    """More processes of the engine than it may use cores, and those cores are full."""
+    listed = machine.cpus_allowed or ""
+    cores = count_cores(listed)
+    rows = [row for row in processes.rows if _of_the_engine(row) and row.cpu_pct]
+    if not cores or len(rows) <= cores:
+        return None
+    used = sum(row.cpu_pct or 0.0 for row in rows) / 100
+    if used > cores / FULL:
+        return Cleared("the engine uses more cores than that list holds: it is another process's")
+    if used < cores * FULL:
+        return Cleared(f"of {cores} allowed cores the engine uses {used:.1f}")
+    beside = f" of {machine.cpus}" if machine.cpus else ""
+    return Finding(
+        statement=(
+            f"{len(rows)} processes of the engine may use {cores}{beside} core(s) only ({listed}), and"
+            f" fill them: {used:.1f} cores in all."
+        ),
+        confidence=0.85,
+        category="config",
+        slows=frozenset(("decode", "prefill", "tail", "ttft", "throughput")),
+        effect=Effect(
+            (-70.0, -40.0, -10.0), (-50.0, -20.0, -3.0), "an estimate, not measured here"
+        ),
+        remedy=(
+            "Start the server without that pinning (taskset, cpuset, the scheduler of the cluster), or"
+            " give each of its processes a core of its own: taskset -cp CORE PID.",
+        ),
+        verify="the same load: the engine's processes use more than these cores, and GPU use rises",
+        quotes=(f"allowed: {listed}", f"{used:.1f} cores used by {len(rows)} processes"),
+    )
+
+
 def count_cores(listed: str) -> int:
     """Return how many cores a list such as "0-15,32" names; 0 for what is none."""
     if not re.fullmatch(r"[\d,\- ]+", listed):
@@ -87,4 +123,4 @@ def _of_the_engine(row: Process) -> bool:
     return any(word in named for word in _SERVERS)
 
 
-RULES = (engine_waits_for_a_core, few_cores_are_allowed)
+RULES = (engine_waits_for_a_core, few_cores_are_allowed, allowed_cores_are_full)

@@ -128,6 +128,7 @@ def _cliff(
         effect=Effect(
             decode_pct=measured or CLIFF,
             source="medians of the Decode lines on both sides of the edge" if measured else COARSE,
+            measured=measured is not None,
         ),
         remedy=(f"Raise the largest graph: {max_graph_flag(args, most)}.",),
         risk="A restart; every captured size takes some memory from the KV pool.",

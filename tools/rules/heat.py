@@ -45,6 +45,14 @@ def _quote(sample: GpuSample) -> str:
     return ", ".join(part for part in parts if part)
 
 
+def _said(sample: GpuSample) -> str:
+    return f": {quote}" if (quote := _quote(sample)) else ""  # a grep may leave the reason alone
+
+
+def _hot(sample: GpuSample) -> bool:
+    return bool(sample.reasons and sample.reasons & _HW)
+
+
 def _grown(gpus: Gpus, reason: str) -> bool:
     for group in gpus.by_gpu().values():
         seen = [one.reason_us[reason] for one in group if reason in one.reason_us]
@@ -57,24 +65,22 @@ def _grown(gpus: Gpus, reason: str) -> bool:
 def hardware_slows_for_heat(gpus: Gpus) -> Outcome:
     """The hardware halves a GPU's clocks because it is too hot."""
     told = [one for one in gpus.samples if one.reasons is not None]
-    hot = [one for one in told if one.reasons and one.reasons & _HW]
-    if hot:  # the card that is hot, and how much of the time it is
-        told = [one for one in told if one.index == hot[-1].index]
-        hot = [one for one in hot if one.index == hot[-1].index]
-    if hot or _grown(gpus, "hw_thermal_slowdown"):
+    groups = gpus.by_gpu()
+    gpu = next((name for name, group in groups.items() if any(_hot(one) for one in group)), "")
+    if gpu or _grown(gpus, "hw_thermal_slowdown"):
+        told = [one for one in groups.get(gpu, told) if one.reasons is not None]
+        hot = [one for one in told if _hot(one)]
         one = hot[-1] if hot else gpus.samples[-1]
-        which = (
-            f"GPU {one.index}" if one.index is not None and len(gpus.by_gpu()) > 1 else "the GPU"
-        )
+        which = gpus.called(gpu) if gpu else "the GPU"
         return Finding(
-            statement=f"The hardware slows {which} for heat: {_quote(one)}.",
+            statement=f"The hardware slows {which} for heat{_said(one)}.",
             confidence=0.92 if one.busy is not False else 0.75,
             slows=frozenset(("decode", "prefill", "ttft", "throughput", "tail")),
             effect=_while_hot(len(hot) / len(told) if hot and len(told) >= FEW else 1.0),
             remedy=_COOL,
             risk="the card protects itself; lasting heat ages it",
             verify="ten minutes of the same load: the counter of hw_thermal_slowdown stands still",
-            quotes=(f"hw_thermal_slowdown in {len(hot)} of {len(told)} samples: {_quote(one)}",),
+            quotes=(f"hw_thermal_slowdown in {len(hot)} of {len(told)} samples{_said(one)}",),
         )
     bare = [one for one in told if one.reasons and one.reasons & _BARE == {"hw_slowdown"}]
     if bare:

@@ -11,7 +11,6 @@ from tools.linux.pci import PciLinks
 from tools.nvidia.gpus import Gpus
 from tools.nvidia.host_copies import CopyReading, copy_readings
 from tools.nvidia.topology import Topology
-from tools.physics.slower_link import SOURCE, decode_loss_pct, prefill_loss_pct
 from tools.rule import Cleared, Effect, Finding, Outcome, Where, rule
 
 _SETTLE = (
@@ -77,9 +76,7 @@ def _slow(topology: Topology, slow: list[CopyReading], tp: int | None) -> Findin
 
 def _effect(worst: CopyReading, tp: int | None) -> Effect:
     now, fine = pcie_gb_s(worst.like_gen, worst.width), pcie_gb_s(worst.gen, worst.width)
-    if not (tp and now and fine) or tp == 1:
-        return Effect()
-    return Effect(decode_loss_pct(fine / now), prefill_loss_pct(fine / now), SOURCE)
+    return Effect.of_slow_link(fine / now, tp) if now and fine else Effect()
 
 
 RULES = (copies_slower_than_the_link,)

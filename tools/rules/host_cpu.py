@@ -19,7 +19,9 @@ _SLOW_CORES = re.compile(
     r"Threadripper (?:PRO )?[12]9\d\dX?|Ryzen [357] [12]\d{3}|EPYC 7\d\d1\b|E5-\d{4}\w?(?: v[1-4])?"
     r"|Xeon\(R\) (?:Gold|Silver|Platinum|Bronze) [3-8][12]\d\d",
 )  # Zen and Zen+, Sandy Bridge to Cascade Lake: half to two thirds of a 2024 core per clock and MHz
-_HOST_EFFECT = Effect((-16.0, -9.0, -3.0), (-3.0, -1.0, 0.0), "the step model, host part x2.5")
+_HOST_EFFECT = Effect(
+    (-16.0, -9.0, -3.0), (-3.0, -1.0, 0.0), "the step model of other servers, host part x1.5 to x4"
+)
 _TOP = "top -H of the scheduler or engine core, and MHz per core, while one request decodes"
 
 

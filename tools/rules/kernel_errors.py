@@ -17,7 +17,9 @@ from tools.rule import Aspect, Cleared, Finding, Outcome, rule
 # NVIDIA's table calls these an application's fault (physics, section 7).
 _APP = frozenset((13, 31, 32, 43, 45, 68, 69))
 _FOLLOWERS = frozenset((43, 45, 154))  # they report what another error did
-_HALTS = frozenset((8, 109))  # the GPU stopped processing, a switch of contexts timed out
+_HALTS = frozenset(
+    (8, 62, 109)
+)  # it stopped processing, its controller halted, a switch of contexts timed out
 _MEMORY = frozenset((48, 63, 64, 92, 94, 95, 140))
 _FIRMWARE = frozenset((8, 62, 109, 119, 120))  # what a halted firmware brings about, beside its own
 _DEAD: frozenset[Aspect] = frozenset(("crash", "start"))
@@ -71,11 +73,13 @@ def gpu_firmware_hangs(kernel: KernelLog) -> Outcome:
 def _locked(kernel: KernelLog) -> Outcome:
     """Judge a log without a word of the firmware: a GPU that stands still may be its fault."""
     if not kernel.locked_up and not any(line.code in _HALTS for line in kernel.xids):
-        return Cleared("the kernel log holds no Xid 119 or 120")
+        return Cleared("the kernel log holds no Xid 62, 119 or 120")
     if any(line.code not in (*_HALTS, *_FOLLOWERS) for line in kernel.xids):
         return Cleared("another error came with it, which is judged apart")
+    halts = sorted({line.bdf for line in kernel.xids if line.code == 62})
+    what = f"the controller of GPU {', '.join(halts)} halted (Xid 62)" if halts else ""
     raise Undecided(
-        "the driver finds the GPU locked up and tells of nothing before it: firmware, driver or card",
+        f"{what or 'the driver finds the GPU locked up'} and nothing is told before it: firmware, driver or card",
         settle="nvidia-bug-report.sh before the reboot; the same load with another driver branch, then with"
         " lower clocks (nvidia-smi -lgc)",
         suspicion=0.5,

@@ -1,7 +1,10 @@
-"""The power budget of a laptop, which its firmware sets and no setting of the driver raises."""
+"""The power budget of a laptop or a small box, which its firmware sets and no setting of the driver raises."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
+from tools.nvidia.at_work import falls_at_work
 from tools.nvidia.gpus import Gpus, GpuSample
 from tools.rule import Cleared, Finding, Outcome, rule
 
@@ -55,4 +58,47 @@ def _more(one: GpuSample) -> bool:
     )
 
 
-RULES = (firmware_keeps_the_budget_low,)
+@rule(cause="laptop_ec_power")
+def clock_falls_when_work_comes(gpus: Gpus) -> Outcome:
+    """The SM clock is high at rest and falls as soon as the GPU works, for no reason that it tells."""
+    for gpu, group in _cards(gpus).items():
+        fall = falls_at_work(group)
+        if fall is None:
+            continue
+        rest, work = fall
+        name = gpus.called(gpu) if len(_cards(gpus)) > 1 else "the GPU"
+        one = next(s for s in reversed(group) if s.busy and s.sm_mhz)
+        watts = next((s.power_w for s in reversed(group) if s.busy and s.power_w), None)
+        heat = max((s.temp_c for s in group if s.temp_c), default=None)
+        also = ", ".join(
+            said
+            for said, told in ((f"{watts or 0:.0f} W", watts), (f"{heat or 0:.0f} C", heat))
+            if told
+        )
+        return Finding(
+            statement=(
+                f"The SM clock of {name} is {rest:.0f} MHz at rest and falls to {work:.0f} MHz at"
+                f" work{f' ({also})' if also else ''}, with no clock reason active: a budget below the driver,"
+                " of supply or firmware, holds it. A lock would hold it at rest too."
+            ),
+            confidence=0.8,
+            slows=frozenset(("decode", "prefill", "ttft", "throughput")),
+            remedy=(
+                "Take the mains plug out of supply and machine for a minute: a reboot does not clear such a state.",
+                "The vendor's own supply and cable, then newer firmware.",
+            ),
+            verify="under the same load power.draw and the SM clock rise",
+            quotes=(f"SM {rest:.0f} MHz at rest, {one.sm_mhz or 0:.0f} MHz at work",),
+        )
+    return None
+
+
+def _cards(gpus: Gpus) -> Mapping[str, Sequence[GpuSample]]:
+    """Return the samples of each GPU; one look may tell the index of the only card, another its address."""
+    indexes = {one.index for one in gpus.samples if one.index is not None}
+    addresses = {one.bdf for one in gpus.samples if one.bdf}
+    only = len(indexes) == len(addresses) == 1 and (gpus.attached or 1) == 1
+    return {"0": gpus.samples} if only else gpus.by_gpu()
+
+
+RULES = (firmware_keeps_the_budget_low, clock_falls_when_work_comes)

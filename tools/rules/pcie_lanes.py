@@ -11,7 +11,6 @@ from tools.linux.link_caps import cards as listed_cards
 from tools.linux.pci import PciDevice, PciLinks
 from tools.nvidia.gpus import Gpus
 from tools.nvidia.width_reading import WidthReading, width_readings
-from tools.physics.slower_link import SOURCE, decode_loss_pct, prefill_loss_pct
 from tools.rule import Cleared, Effect, Finding, Outcome, rule
 
 _SETTLE = (
@@ -37,14 +36,6 @@ def _port_of(links: PciLinks | None, card: WidthReading, cards: int) -> PciDevic
     ports = [_root_port(links, gpu.bdf) for gpu in (links.gpus() if links else ())]
     alike = len({(port.cap_width, port.cap_gen) for port in ports if port}) == 1
     return ports[0] if len(ports) == cards and None not in ports and alike else None
-
-
-def _effect(times: float, tp: int | None) -> Effect:
-    if not tp or tp == 1:
-        return (
-            Effect((-1.0, 0.0, 0.0), (-2.0, -0.5, 0.0), "one GPU: input alone") if tp else Effect()
-        )
-    return Effect(decode_loss_pct(times), prefill_loss_pct(times), SOURCE)
 
 
 @rule(cause="pcie_width_narrow")
@@ -110,7 +101,7 @@ def _judge_narrow(
         # A quarter of the lanes is no split by two, so no board does it to a slot for GPUs.
         confidence=0.85 if worst.busy and (wide_port or worst.width * 4 <= worst.best) else 0.7,
         slows=frozenset(("start",)) if tp == 1 else frozenset(("prefill", "ttft", "decode")),
-        effect=_effect((worst.best if wide_port else widest) / worst.width, tp),
+        effect=Effect.of_slow_link((worst.best if wide_port else widest) / worst.width, tp),
         quotes=quotes,
     )
 
@@ -129,7 +120,7 @@ def _wrong_slot(
         ),
         confidence=0.8,
         slows=frozenset(("start",)) if tp == 1 else frozenset(("prefill", "ttft", "decode")),
-        effect=_effect(worst.best / worst.width, tp),
+        effect=Effect.of_slow_link(worst.best / worst.width, tp),
         remedy=(
             "Move the card to a slot with x8 or x16 lanes of the CPU; the board's manual says which.",
             "Until then no tensor parallelism over that link: one GPU per model, or pipeline stages.",
@@ -141,7 +132,13 @@ def _wrong_slot(
 
 
 @rule(cause="pcie_width_narrow")
-def link_narrower_in_the_bus_listing(links: PciLinks, gpus: Gpus | None) -> Outcome:
+def link_narrower_in_the_bus_listing(
+    links: PciLinks,
+    gpus: Gpus | None,
+    launch: Launch | None,
+    log: ServerLog | None,
+    info: ServerInfo | None,
+) -> Outcome:
     """lspci or sysfs show fewer lanes than card and slot carry."""
     if gpus is not None and width_readings(gpus):
         return None  # the samples tell the moment, so link_narrower_than_it_should_be judges them
@@ -160,12 +157,14 @@ def link_narrower_in_the_bus_listing(links: PciLinks, gpus: Gpus | None) -> Outc
         )
     if port.cap_width <= (one.link_width or 0) and port.cap_width * 2 >= (one.cap_width or 0):
         return Cleared("the root port itself offers no more lanes: the board splits them so")
-    wide = port.cap_width > (one.link_width or 0)
+    wide, tp = port.cap_width > (one.link_width or 0), tp_size(launch, log, info)
     slot = f"its slot carries x{port.cap_width}" if wide else "its slot carries no more"
+    best = min(one.cap_width or 0, port.cap_width) if wide else one.cap_width or 0
     return Finding(
         statement=f"The link of {one.bdf} has {lanes}; {slot}.",
         confidence=0.75,
-        slows=frozenset(("prefill", "ttft", "start")),
+        slows=frozenset(("start",)) if tp == 1 else frozenset(("prefill", "ttft", "start")),
+        effect=Effect.of_slow_link(best / (one.link_width or 1), tp),
         quotes=(f"{one.bdf} LnkSta {lanes}", f"{port.bdf} LnkCap x{port.cap_width}"),
     )
 

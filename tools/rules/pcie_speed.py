@@ -19,7 +19,6 @@ from tools.nvidia.link_reading import LinkReading, link_readings
 from tools.nvidia.topology import Topology
 from tools.physics.losses import link_loss
 from tools.physics.seen import Seen
-from tools.physics.slower_link import SOURCE, decode_loss_pct, prefill_loss_pct
 from tools.rule import Aspect, Cleared, Effect, Finding, Outcome, Where, rule
 
 # The catalogue's threshold: a link that trains up late misses the first samples of a burst.
@@ -143,11 +142,7 @@ def _effect(seen: Seen, gen: int, possible: int, tp: int | None) -> Effect:
     if cost is not None:
         return Effect(cost.decode_pct, cost.prefill_pct, cost.source)
     slow, fine = pcie_gb_s(gen, 16), pcie_gb_s(possible, 16)
-    if not (tp and slow and fine):
-        return Effect()
-    if tp == 1:
-        return Effect((-1.0, 0.0, 0.0), (-2.0, -0.5, 0.0), "one GPU: input and loading alone")
-    return Effect(decode_loss_pct(fine / slow), prefill_loss_pct(fine / slow), SOURCE)
+    return Effect.of_slow_link(fine / slow, tp) if slow and fine else Effect()
 
 
 def _not_slow(readings: Sequence[LinkReading]) -> Cleared:

@@ -11,7 +11,6 @@ from tools.knowledge.links import pcie_gb_s
 from tools.linux.pci import PciDevice, PciLinks
 from tools.nvidia.gpus import Gpus
 from tools.nvidia.width_reading import WidthReading, width_readings
-from tools.physics.slower_link import SOURCE, decode_loss_pct, prefill_loss_pct
 from tools.rule import Cleared, Effect, Finding, Outcome, rule
 
 # What shares the lanes of a chipset and never those of a PEX or PLX switch for GPUs.
@@ -51,7 +50,7 @@ def narrower_further_up(
                 slows=frozenset(("start",))
                 if tp == 1
                 else frozenset(("prefill", "ttft", "decode")),
-                effect=_effect(times, tp),
+                effect=Effect.of_slow_link(times, tp),
                 remedy=(
                     (f"Run the group on the GPUs with CPU lanes ({', '.join(others)}).",)
                     if len(others) > 1
@@ -66,12 +65,6 @@ def narrower_further_up(
         settle="sudo lspci -vv of every bridge between GPU and root port (LnkCap, LnkSta)",
         suspicion=0.1,
     )
-
-
-def _effect(times: float, tp: int | None) -> Effect:
-    if not tp or tp == 1:
-        return Effect()
-    return Effect(decode_loss_pct(times), prefill_loss_pct(times), SOURCE)
 
 
 def _rate(device: PciDevice) -> float | None:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from tools.anchored import finds
 from tools.engine.launch import Value
 from tools.knowledge.fields import public_names
 from tools.probe import JSON
@@ -21,6 +22,7 @@ from tools.sglang.scan import scan
 DUMP_BYTES = 1 << 20  # the longest real dump (0.5.23, 560 fields) has 22 kB
 TEXT_CHARS = 2000  # of one value
 
+_SIGNS = ("server_args=", "ServerArgs(", "non-default args: {", "LLM engine (")
 _MARK = re.compile(
     r"server_args=(?:ServerArgs\(|\{)|\bServerArgs\(|non-default args: \{"
     r"|LLM engine \([^)\n]{0,60}\) with config: "
@@ -47,7 +49,7 @@ def read_dump(text: str) -> dict[str, Value]:
 
 
 def _last_dump(text: str) -> tuple[int, int]:
-    marks = list(_MARK.finditer(text))
+    marks = list(finds(_MARK, _SIGNS, text))
     if marks:
         start = marks[-1].end()
     else:
@@ -62,17 +64,23 @@ def _end(text: str, start: int) -> int:
 
 
 def clean_dumps(text: str) -> str:
-    """Return a text with the values that are off the allow-list dropped from each dump in it."""
-    parts, done = [], 0
-    for mark in _MARK.finditer(text):
+    """Return a text with the values that are off the allow-list dropped from each dump in it.
+
+    Where something was dropped, what stood within quotes may stand outside: so it is read again.
+    """
+    once = _without_values(text)
+    return once if once == text else _without_values(once)
+
+
+def _without_values(text: str) -> str:
+    parts, done, public = [], 0, public_names()
+    for mark in finds(_MARK, _SIGNS, text):
         if mark.end() <= done:
             continue
         start = mark.end()
         end = _end(text, start)
-        for name, low, high in scan(text[start:end]).spans:
-            if name not in public_names() and not _HARMLESS.fullmatch(
-                text, start + low, start + high
-            ):
+        for name, low, high in scan(text[start:end], values=False).spans:
+            if name not in public and not _HARMLESS.fullmatch(text, start + low, start + high):
                 parts += [text[done : start + low], DROPPED]
                 done = start + high
     return "".join([*parts, text[done:]])

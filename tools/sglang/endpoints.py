@@ -14,8 +14,9 @@ from typing import Any
 from tools.engine import ServerInfo
 from tools.engine.launch import Value
 from tools.errors import Unreadable
+from tools.knowledge.fields import public_names
 from tools.probe import JSON
-from tools.secrets import scrub
+from tools.secrets import DROPPED, scrub
 from tools.sglang.args import DUMP_BYTES, flat
 from tools.sglang.command_line import words
 from tools.sglang.flags import shown
@@ -84,6 +85,34 @@ def server_info(tree: Mapping[str, Any]) -> ServerInfo:
 
 def _arguments(tree: Mapping[str, Any]) -> dict[str, Value]:
     return flat({name: value for name, value in tree.items() if name not in _ADDED})
+
+
+def arguments_in_effect(text: str) -> dict[str, Any]:
+    """Return the arguments with lists and mappings as they were printed; what was dropped is left out.
+
+    Where all schedulers agree, their value stands: they change copies of the main process' arguments.
+    Raises Unreadable where the text is no answer of a server.
+    """
+    tree = _tree(text)
+    states = tree.get("internal_states")
+    ranks = [_kept(s) for s in states if isinstance(s, dict)] if isinstance(states, list) else []
+    found = _kept(tree)
+    if "model_path" not in tree and not ranks:
+        raise Unreadable("JSON, but not what /server_info answers")
+    for name in ranks[0] if ranks else ():
+        if all(name in rank and rank[name] == ranks[0][name] for rank in ranks):
+            found[name] = ranks[0][name]
+    return found
+
+
+def _kept(tree: Mapping[str, Any]) -> dict[str, Any]:
+    silent = (None, True, False)
+    return {
+        name: value
+        for name, value in tree.items()
+        if name not in _ADDED and value != DROPPED
+        if name in public_names() or any(value is one for one in silent)
+    }
 
 
 def _number(value: object) -> float | None:

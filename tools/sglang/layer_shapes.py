@@ -43,6 +43,12 @@ def windows(part: Part, layers: int) -> dict[str, Any]:
     return {"sliding_layers": sliding, "sliding_window": wide} if sliding else {}
 
 
+def norms(part: Part) -> dict[str, Any]:
+    """Return whether queries and keys are normed over all heads (SGLang's minimax_m2.py)."""
+    across = part.get("use_qk_norm") is True and part.get("qk_norm_type") == "per_layer"
+    return {"norms_across_heads": True} if across else {}
+
+
 def mamba(part: Part) -> dict[str, Any]:
     """Return the heads of Mamba-2 layers under the names of linear attention, or nothing."""
     heads = _count(part, "mamba_num_heads", "mamba_n_heads")

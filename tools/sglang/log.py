@@ -152,6 +152,8 @@ class _Reader:
             self._trace.begin(heard.message.partition(BEGINS)[0], heard.at, heard.rank)
         elif self._start.reads(heard.message):
             self._alive = self.lines
+            if self._start.facts.get("started"):
+                self._start.first(ready_at=heard.at)
         else:
             self._sentence(line, heard)
 

@@ -38,25 +38,40 @@ _SHARE = re.compile(
 )
 
 
-def _numbers(text: str) -> dict[str, float]:
-    """Return {name with its kinds: value} of one page."""
+Series = tuple[str, str | None]  # name and labels, as they stand there
+Place = tuple[str, str] | None  # the name with its kinds, and whose share it is; None: not read
+
+
+def _numbers(text: str, places: dict[Series, Place]) -> dict[str, float]:
+    """Return {name with its kinds: value} of one page; `places` are of series that were seen."""
     parts: dict[str, dict[str, float]] = {}
     for line in text[:PAGE_CHARS].splitlines():
         match = _LINE.match(line) if line.startswith(_PREFIXES) else None
-        if not match or match[1].endswith(_SKIP) or match[1].startswith(_NOISE):
+        if not match:
             continue
-        value = _value(match[3])
-        labels = dict(_LABEL.findall(match[2])) if match[2] else {}
-        if value is None or "le" in labels:
+        name, labels, told = match.groups()
+        series = name, labels
+        if series not in places:
+            places[series] = _place(name, labels)
+        place, value = places[series], _value(told)
+        if place is None or value is None:
             continue
-        kinds = ",".join(f"{k}={v}" for k, v in sorted(labels.items()) if k in _KINDS)
-        name = match[1] + (f"{{{kinds}}}" if kinds else "")
-        shared = ",".join(
-            f"{k}={v}" for k, v in labels.items() if k not in _SAME_WORK and k not in _KINDS
-        )
-        share = parts.setdefault(name, {})
-        share[shared] = max(share.get(shared, value), value)
+        share = parts.setdefault(place[0], {})
+        share[place[1]] = max(share.get(place[1], value), value)
     return _folded(parts)
+
+
+def _place(name: str, told: str | None) -> Place:
+    if name.endswith(_SKIP) or name.startswith(_NOISE):
+        return None
+    labels = dict(_LABEL.findall(told)) if told else {}
+    if "le" in labels:
+        return None
+    kinds = ",".join(f"{k}={v}" for k, v in sorted(labels.items()) if k in _KINDS)
+    shared = ",".join(
+        f"{k}={v}" for k, v in labels.items() if k not in _SAME_WORK and k not in _KINDS
+    )
+    return name + (f"{{{kinds}}}" if kinds else ""), shared
 
 
 def _folded(parts: dict[str, dict[str, float]]) -> dict[str, float]:
@@ -114,8 +129,9 @@ def pages(text: str) -> tuple[str, str | None, float | None]:
 
 def read_metrics(first: str, second: str | None = None, window_s: float | None = None) -> Metrics:
     """Return one reading, or two with the change between them; raise Unreadable where none is."""
-    before = _numbers(first)
-    now = _numbers(second) if second else before
+    places: dict[Series, Place] = {}
+    before = _numbers(first, places)
+    now = _numbers(second, places) if second else before
     if not now:
         raise Unreadable("no sglang: or vllm: line in the page")
     types = dict(_TYPE.findall((second or first)[:PAGE_CHARS]))

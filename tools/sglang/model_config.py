@@ -81,6 +81,7 @@ def model_config(whole: Mapping[str, Any]) -> ModelConfig:
         context=_first(part, "max_position_embeddings", "seq_length", "max_sequence_length"),
         **layer_shapes.latent(part),
         **layer_shapes.windows(part, layers),
+        **layer_shapes.norms(part),
         **layer_shapes.packing(whole, part),
         **(layer_shapes.mamba(part) or _linear_heads(part)),
         **_mixture(part),

@@ -22,6 +22,12 @@ _TOKEN = re.compile(
     )""",
     re.VERBOSE,
 )
+# What most dumps consist of, as one token each; everything else is read by the way above.
+_WORD = r"[^\s,:=()\[\]{}'\"<>]++"
+_TEXT = r"'[^'\\]*+'|\"[^\"\\]*+\""
+_VALUE = rf"\s*+(?:(?P<word>{_WORD})(?=\s*+[,)\]}}])|(?P<text>{_TEXT}))"
+_PLAIN_ITEM = re.compile(rf"(?:\s*+,)?+\s*+(?P<name>{_WORD}|{_TEXT})\s*+[=:](?P<value>{_VALUE})")
+_PLAIN_PART = re.compile(rf"(?:\s*+,)?+{_VALUE}")
 _ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _PLAIN = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "0": "\0"}
 _NAMES = {"True": True, "true": True, "False": False, "false": False, "None": None, "null": None}
@@ -37,9 +43,13 @@ class _Cut(Exception):
 
 @dataclass
 class Scan:
-    """One reading: the tree, and where each top-level value lies in the text."""
+    """One reading: the tree, and where each top-level value lies in the text.
+
+    Without `values` the tree holds None for most, which is a third of the work.
+    """
 
     text: str
+    values: bool = True
     at: int = 0
     tree: dict[str, Any] = field(default_factory=dict)
     spans: list[tuple[str, int, int]] = field(default_factory=list)
@@ -62,6 +72,12 @@ class Scan:
     def items(self, into: dict[str, Any], depth: int, *, top: bool = False) -> None:
         """Read `name=value` and `'name': value` up to the closing bracket; go past it."""
         while True:
+            while plain := self._plain(_PLAIN_ITEM, depth):
+                name = plain["name"]
+                name = name[1:-1] if name[0] in "'\"" else name
+                if top:
+                    self.spans.append((name, *plain.span("value")))
+                into[name] = _read(plain) if self.values else None
             kind, name = self.token()
             if kind == "mark" and name in ")}]":
                 return
@@ -87,6 +103,14 @@ class Scan:
             raise
         if top:
             self.spans[-1] = (name, start, self.at)
+
+    def _plain(self, pattern: re.Pattern[str], depth: int) -> re.Match[str] | None:
+        """Go past what stands here if it is plain, and may be read at all."""
+        found = pattern.match(self.text, self.at) if depth < _DEPTH and self._left > 0 else None
+        if found:
+            self.at = found.end()
+            self._left -= 1
+        return found
 
     def value(self, depth: int) -> Any:
         """Read one value; what nests deeper than anything real is cut."""
@@ -117,7 +141,11 @@ class Scan:
 
     def _list(self, closing: str, depth: int) -> list[Any]:
         found = []
-        while (following := self.peek()) != closing:
+        while True:
+            while plain := self._plain(_PLAIN_PART, depth):
+                found.append(_read(plain) if self.values else None)
+            if (following := self.peek()) == closing:
+                break
             if following == ",":
                 self.token()
             else:
@@ -155,12 +183,16 @@ class _CutInside(_Cut):
         self.inner = inner
 
 
-def scan(text: str) -> Scan:
+def scan(text: str, *, values: bool = True) -> Scan:
     """Read the items of one dump; `text` begins after its opening bracket."""
-    reading = Scan(text)
+    reading = Scan(text, values)
     with suppress(_Cut):
         reading.items(reading.tree, 0, top=True)
     return reading
+
+
+def _read(plain: re.Match[str]) -> Any:
+    return scalar(plain["word"]) if plain["word"] else plain["text"][1:-1]
 
 
 def scalar(word: str) -> str | int | float | bool | None:

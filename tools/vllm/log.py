@@ -124,6 +124,7 @@ class _Reader:
             return True
         if _READY.search(message, 0, 200):
             self._facts["started"] = True
+            self._facts.setdefault("ready_at", heard.at)
             self._alive = self.lines
             return True
         return self._graphs(message) or self._fact(message)

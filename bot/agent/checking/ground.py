@@ -16,6 +16,7 @@ from bot.agent.checking.parroted import joined
 from bot.agent.checking.phrase import Phrase
 from bot.agent.checking.stems import alike, stems
 from bot.agent.checking.turns import WHY
+from tools.engine.source_tree import SourceTexts
 from tools.evidence import Evidence
 
 Kind = Literal["cause", "true", "benign", "excluded", "open", "todo", "figure", "look", "words"]
@@ -102,12 +103,20 @@ class Ground:
         return tuple(made)
 
 
+def _names_in(source: SourceTexts) -> str:
+    """Return a source for the names in it: what its figures count is not what a sentence counts."""
+    texts = (text.decode("utf-8", "replace") for text in source.contents.values())
+    return re.sub(r"\d+", "", "\n".join(texts))
+
+
 class Seen:
     """One look: its raw text, and what was read of it."""
 
     def __init__(self, evidence: Evidence) -> None:
         output = evidence.output
         self.raw = f"{output.stdout}\n{output.stderr}"[:_RAW] if output else ""
+        if isinstance(evidence.facts, SourceTexts):
+            self.raw = _names_in(evidence.facts)[:_RAW]
         self._evidence = evidence
 
     @cached_property

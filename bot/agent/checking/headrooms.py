@@ -31,6 +31,11 @@ def worked_out(room: Headroom) -> Iterator[Ground]:
     yield from (Ground(text, "figure") for text in (*room.sentences(), *_forms(room)))
     for name, ms in room.terms:
         yield Ground(f"Of a decode step {name} takes {ms.mid:.1f} ms", "figure")
+    for name, ms in room.prefill_terms:
+        yield Ground(f"Of a chunk of a cold prompt {name} takes {ms.mid:,.0f} ms", "figure")
+    if room.chunk_ms and room.chunk_tokens:
+        took = f"{room.chunk_ms:,.0f} ms"
+        yield Ground(f"A chunk of {room.chunk_tokens:,} prompt tokens takes {took}", "figure")
     for part in measured(room):
         if isinstance(part, Table):
             yield from _cells(part)

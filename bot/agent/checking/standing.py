@@ -15,6 +15,7 @@ from bot.investigate import Judged
 from bot.narrator import Line, look, title
 from bot.narrator import verdict as story
 from bot.narrator.briefs import brief
+from bot.narrator.set_by import what_set_it
 from bot.narrator.wording import spaced
 from tools.engine import Claim, Launch, ModelConfig, ServerInfo, ServerLog
 from tools.evidence import Evidence
@@ -46,6 +47,11 @@ def grounds(end: Judged, more: Iterable[str] = ()) -> tuple[Ground, ...]:
         *(one for each in end.evidence for one in _look(each)),
         *_deployed(end),
         *_plainly(end),
+        *(
+            Ground(one.text, "true", frozenset(one.cites))
+            for one in what_set_it(end.parted)
+            if one.kind == "item"
+        ),
         *(Ground(text, "figure") for text in more),
     ]
     parts = [replace(one, text=part) for one in every for part in _parts(one.text) if part]

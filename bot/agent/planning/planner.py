@@ -15,11 +15,19 @@ from bot.agent.planning.calls import Done, Wanted, read
 from bot.agent.planning.conversation import Turn, noted, shown
 from bot.agent.planning.fence import Fence
 from bot.agent.planning.mind import PLANNING_S, Mind
-from bot.agent.planning.thinking import THOUGHTS, Suppose, Thought, computed, think
+from bot.agent.planning.thinking import (
+    THOUGHTS,
+    ProposeChange,
+    Suppose,
+    Thought,
+    computed,
+    think,
+)
 from bot.investigate import Judged, conclude
 from bot.planner import Planner
 from bot.question import Question
 from bot.settings import Budgets
+from tools.change import Change
 from tools.evidence import AnyProbe, Evidence
 from tools.host import STOPPED
 
@@ -46,6 +54,7 @@ class ModelPlanner:
         fence: Fence | None = None,
     ) -> None:
         self.supposed: list[Suppose] = []
+        self._changes: list[Change] = []
         self.computed: list[str] = []
         self.beyond = False
         self.trouble = ""
@@ -88,6 +97,10 @@ class ModelPlanner:
     def exchanges_kept(self) -> list[dict[str, Any]]:
         """Return what the model was given and said so far, as a case keeps it."""
         return as_json(self.exchanges)
+
+    def changes(self) -> Sequence[Change]:
+        """Return what the model would try; it is proposed to people, and approved by them alone."""
+        return tuple(self._changes)
 
     def ideas(self, evidence: Sequence[Evidence]) -> tuple[Hypothesis, ...]:
         """Return the model's unproven ideas; ids that no look has are left out of them."""
@@ -189,6 +202,8 @@ class ModelPlanner:
         told = think(thought, end)
         if isinstance(thought, Suppose):
             self.supposed.append(thought)
+        if isinstance(thought, ProposeChange):
+            self._changes.append(thought.change)
         if computed(thought):
             self.computed.append(told)
         asked = " ".join(str(value) for value in thought.model_dump().values() if value)

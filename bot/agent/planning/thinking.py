@@ -9,10 +9,13 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from bot.followup.flags import every_value
 from bot.followup.intent import Intent
+from bot.followup.source import flags_of_version, set_by_source
 from bot.followup.what_if import what_if
 from bot.followup.who_set import who_set
 from bot.investigate import Judged
 from bot.narrator import Line, Part
+from bot.proposal.words import typed
+from tools.change import Change
 from tools.evidence import Evidence
 from tools.known import Known
 
@@ -51,6 +54,18 @@ class FindArgument(Thought):
     text: str = Field(min_length=2, max_length=80, description="name or part of it")
 
 
+class ExplainFlag(Thought):
+    """Say which line of the engine's source set a flag, and why."""
+
+    flag: str = Field(pattern=r"^(?:--)?[a-z][a-z0-9_-]{1,60}$", description="disable_cuda_graph")
+
+
+class ListFlags(Thought):
+    """List flags of the installed version that a text is in."""
+
+    search: str = Field(min_length=2, max_length=60, description="graph")
+
+
 class Suppose(Thought):
     """Note an unproven idea, with the test that would prove it."""
 
@@ -59,15 +74,33 @@ class Suppose(Thought):
     looks: tuple[str, ...] = Field((), max_length=8, description="ids that suggest it")
 
 
+class ProposeChange(Thought):
+    """Propose one engine flag to try. A person decides; nothing is done."""
+
+    flag: str = Field(pattern=r"^[a-z][a-z0-9_]{1,60}$", description="chunked_prefill_size")
+    value: str = Field("", max_length=60, description="empty: take the flag out")
+
+    @property
+    def change(self) -> Change:
+        """Return it as what may be proposed; whether the version has it is looked at then."""
+        value = self.value.strip()
+        return Change(set={self.flag: typed(value)}) if value else Change(unset=(self.flag,))
+
+
 class Finish(Thought):
     """Nothing more is worth a look."""
 
 
+# They are answered from the engine's source, and offered once the looks hold it.
+OF_THE_SOURCE = frozenset({"explain_flag", "list_flags"})
 THOUGHTS: dict[str, type[Thought]] = {
     "excerpt": Excerpt,
     "what_if": WhatIf,
     "find_argument": FindArgument,
+    "explain_flag": ExplainFlag,
+    "list_flags": ListFlags,
     "suppose": Suppose,
+    "propose_change": ProposeChange,
     "finish": Finish,
 }
 
@@ -79,7 +112,7 @@ def think(thought: Thought, end: Judged) -> str:
 
 def computed(thought: Thought) -> bool:
     """Say whether what a thought gives was computed by us, and so may be stated."""
-    return isinstance(thought, WhatIf | FindArgument)
+    return isinstance(thought, WhatIf | FindArgument | ExplainFlag | ListFlags)
 
 
 def _excerpt(thought: Any, end: Judged) -> str:
@@ -140,6 +173,15 @@ def _find(thought: Any, end: Judged) -> str:
     return "\n".join(told) + more
 
 
+def _explain(thought: Any, end: Judged) -> str:
+    name = thought.flag.lstrip("-").replace("-", "_")
+    return _text(set_by_source(name, end) or who_set(Intent("who_set", text=name), end))
+
+
+def _list(thought: Any, end: Judged) -> str:
+    return _text(flags_of_version(Intent("flags", text=thought.search), end))
+
+
 def _noted(thought: Any, _: Judged) -> str:
     return f"Noted, as unproven. {'' if thought.looks else 'No look was named for it.'}".strip()
 
@@ -158,6 +200,11 @@ _TELLERS: dict[type[Thought], Callable[[Any, Judged], str]] = {
     Excerpt: _excerpt,
     WhatIf: _what_if,
     FindArgument: _find,
+    ExplainFlag: _explain,
+    ListFlags: _list,
     Suppose: _noted,
+    ProposeChange: lambda _, __: (
+        "It is put to a person after the verdict, if this version has the flag."
+    ),
     Finish: lambda _, __: "",
 }

@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from bot.agent.planning.thinking import THOUGHTS
+from bot.agent.planning.thinking import OF_THE_SOURCE, THOUGHTS
 from tools.probe import Probe
 from tools.probes import PROBES
 
@@ -21,8 +21,10 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "GrepServerLog": ("text", "pattern", "limit"),
     "ReadSourceLines": ("text",),
 }
-# They read a file of the person, whose path nobody gave.
-NOT_OFFERED = frozenset({"ReadBurst", "ReadRequests", "ReadTrials"})
+# They read a file of the person, whose path nobody gave; or they bring sources, which code follows.
+NOT_OFFERED = frozenset(
+    {"ReadBurst", "ReadRequests", "ReadTrials", "ListSource", "ReadSourceTexts"}
+)
 _KEPT = ("type", "minimum", "maximum", "enum", "items")  # each ask pays for it; the rest is checked
 _FIRST = 75  # characters of what is said of a tool
 
@@ -31,9 +33,11 @@ def tools(asked: Collection[str] = ()) -> list[dict[str, Any]]:
     """Return the schemas of all tools, in the form of the chat-completions API.
 
     `asked` holds the keys of probes that were put already: of those without a field to fill nothing
-    new would come, so they are left out.
+    new would come, so they are left out. What needs the engine's source waits until it was looked at.
     """
-    return [*_probes(asked), *(_tool(name, made) for name, made in THOUGHTS.items())]
+    followed = any(key.partition("{")[0] == "ReadSourceTexts" for key in asked)
+    thoughts = [name for name in THOUGHTS if followed or name not in OF_THE_SOURCE]
+    return [*_probes(asked), *(_tool(name, THOUGHTS[name]) for name in thoughts)]
 
 
 def names(asked: Collection[str] = ()) -> tuple[str, ...]:

@@ -102,7 +102,9 @@ class Api:
         fault = self.state.faults.take(name)
         if fault is not None and fault.kind != "drop_after":
             return await broken(request, fault, call)
-        response = self._answer(call, *await self._run(name, request, call))
+        done = await self._run(name, request, call)
+        await asyncio.sleep(self.state.settings.answer_after_s)
+        response = self._answer(call, *done)
         if fault is not None:
             call.answer = None
             return cut(request)

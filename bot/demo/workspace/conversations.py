@@ -48,13 +48,16 @@ def _page(state: State, found: list[Message], args: Args, *, newest_first: bool)
         "has_more": more,
     }
     if more:
-        following = base64.b64encode(f"next:{start + size}".encode()).decode()
-        answer["response_metadata"] = {"next_cursor": following}
+        answer["response_metadata"] = {"next_cursor": _cursor_to(start + size)}
     return answer
 
 
 def _between(ts: str, low: float, high: float, oldest: str, latest: str) -> bool:
     return ts not in (oldest, latest) and low < float(ts) < high
+
+
+def _cursor_to(start: int) -> str:
+    return base64.b64encode(f"next:{start}".encode()).decode()
 
 
 def _cursor(cursor: Any) -> int:
@@ -105,6 +108,15 @@ def user_info(state: State, args: Args) -> Answer:
     if user not in state.world.users:
         raise Refused("user_not_found")
     return {"user": state.world.users[user].wire()}
+
+
+def user_list(state: State, args: Args) -> Answer:
+    """A page of the members, strangers of other teams left out; the last has an empty cursor."""
+    ours = [user.wire() for user in state.world.users.values() if user.team == TEAM]
+    start = _cursor(args.get("cursor"))
+    end = start + min(int(args.get("limit") or state.settings.history_page), 1000)
+    following = _cursor_to(end) if end < len(ours) else ""
+    return {"members": ours[start:end], "response_metadata": {"next_cursor": following}}
 
 
 def groups(state: State, _args: Args) -> Answer:
@@ -166,6 +178,7 @@ METHODS = {
     ),
     "conversations.info": Method(info, ("channels:read", "groups:read", "im:read"), tier=3),
     "users.info": Method(user_info, ("users:read",), tier=4),
+    "users.list": Method(user_list, ("users:read",), tier=2),
     "usergroups.list": Method(groups, ("usergroups:read",), tier=2),
     "usergroups.users.list": Method(group_users, ("usergroups:read",), tier=2),
     "auth.test": Method(auth_test, tier=0),

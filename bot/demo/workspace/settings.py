@@ -47,6 +47,9 @@ class Settings:
     without: dict[str, str] = field(default_factory=dict)  # method -> the error it answers
     only_blocks: frozenset[str] | None = None  # a workspace that knows these kinds of block alone
     ack_s: float = 3.0
+    answer_after_s: float = (
+        0.0  # on its way: what a call does is done by then, and who called does not know
+    )
     retry_after_s: tuple[float, ...] = (0.0, 2.0, 5.0)
     stream_s: float = 300.0  # about 5 minutes, not documented
     trigger_s: float = 3.0

@@ -27,13 +27,14 @@ _TIER: dict[str, int] = {
     "files.completeUploadExternal": 100,
     "files.getUploadURLExternal": 100,
     "files.info": 100,
+    "users.list": 20,
     "agents.sessions.setStatus": 50,
     "assistant.threads.setStatus": 600,  # of its own page
 }
 _AT_ONCE = 1 / 2
 
-URGENT, SOON, WHENEVER = 0, 1, 2
-"""How pressing a call is: a first reply, a letter, an edit."""
+AGAIN, URGENT, SOON, WHENEVER = -1, 0, 1, 2
+"""How pressing a call is: what 429 sent back, a first reply, a letter, an edit."""
 
 
 @dataclass
@@ -47,8 +48,8 @@ class Bucket:
 
     def wait_s(self, now: float) -> float:
         """Say how long until there is a token."""
-        self.tokens = min(self.most, self.tokens + (now - self.at) * self.per_s)
-        self.at = now
+        self.tokens = min(self.most, self.tokens + max(0.0, now - self.at) * self.per_s)
+        self.at = max(now, self.at)
         return 0.0 if self.tokens >= 1 - 1e-9 else (1 - self.tokens) / self.per_s
 
 
@@ -112,9 +113,9 @@ class Pace:
                 del self._queues[place]
                 self._forget()
 
-    def take(self, method: str) -> bool:
-        """Count a call that may go at once; False: it would have to wait, and is not counted."""
-        if self.wait_s(method) > 0:
+    def take(self, method: str, *, leaving: int = 0) -> bool:
+        """Count a call that may go at once and leaves so many more; else False, and nothing is counted."""
+        if self.wait_s(method) > 0 or any(b.tokens < 1 + leaving for b in self._of(method, None)):
             return False
         for bucket in self._of(method, None):
             bucket.tokens -= 1

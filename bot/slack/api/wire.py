@@ -12,6 +12,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.slack.api.outage import Outage
 from bot.slack.api.pace import SOON, Pace
 from bot.slack.api.troubles import ANY, Away, Refused, SlackTrouble, Throttled, trouble_of
+from bot.tally import TALLY
 
 # Slack answers in well under a second; what took this long may or may not have been done.
 TIMEOUT_S = 15.0
@@ -78,6 +79,7 @@ class Wire:
             answer = await self._client.api_call(method, http_verb=verb, **body)
         except ANY as why:
             trouble = trouble_of(why)
+            TALLY.slack_trouble(type(trouble).__name__.lower())
             if isinstance(trouble, Throttled):
                 self.pace.hold(method, channel, trouble.after_s)
             raise trouble from None

@@ -12,6 +12,7 @@ from bot.slack.blocks.safe import shown, size
 # https://docs.slack.dev/reference/block-kit/blocks
 HEADER = 150
 CONTEXT = 2000  # a text object holds 3000
+SECTION = 2900
 ROWS, COLUMNS = 30, 8  # of a table; Slack takes 100 and 20, a person fewer
 CELL = 120
 
@@ -33,6 +34,14 @@ def plain_text(text: str) -> Element:
 def context(text: str) -> Block:
     """Return a small grey line."""
     return {"type": "context", "elements": [plain_text(shown(text, CONTEXT))]}
+
+
+def folded(text: str) -> Block:
+    """Return a long text of which Slack shows the beginning, and the rest to who wants it ("see more").
+
+    https://docs.slack.dev/reference/block-kit/blocks/section-block, `expand`
+    """
+    return {"type": "section", "text": plain_text(shown(text, SECTION))}
 
 
 def rich(elements: Sequence[Element]) -> Block:
@@ -81,7 +90,9 @@ def table(part: Table) -> Block:
 
 
 def _cell(text: str, empty: str) -> Element:
-    return {"type": "raw_text", "text": shown(text, CELL) or empty}
+    """A number and its per cent sign stay on one line, however narrow a column is."""
+    told = shown(text, CELL).replace(" %", "\N{NO-BREAK SPACE}%")
+    return {"type": "raw_text", "text": told or empty}
 
 
 def cost(block: Any) -> int:

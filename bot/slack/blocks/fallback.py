@@ -46,5 +46,11 @@ def _lines(parts: Sequence[Part]) -> Iterator[str]:
 def _rows(table: Table) -> Iterator[str]:
     for row in table.rows:
         named = zip(table.head[1:], row[1:], strict=False)
-        told = ", ".join(f"{head} {cell}".strip() for head, cell in named if cell)
+        told = ", ".join(
+            cell
+            if cell.rstrip().endswith(".")
+            else f"{head} {cell}".strip()  # a sentence needs no name
+            for head, cell in named
+            if cell
+        )
         yield f"{row[0] if row else ''}: {told}"

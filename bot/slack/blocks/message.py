@@ -25,13 +25,21 @@ def render(letter: Letter, links: Mapping[str, str]) -> Rendered:
     if letter.kind == "file":
         title = letter.attached.title if letter.attached else ""
         return Rendered(mrkdwn(shown(title, _TITLE)), [])
-    below = list(buttons(letter.buttons, letter.run))
+    below = list(
+        buttons(
+            letter.buttons,
+            letter.run,
+            digest=letter.shown,
+            asks=letter.asks,
+            choices=letter.choices,
+        )
+    )
     room_for = [*below, context(_left_out(9999, letter))]
     story = Story(links, reserve=room_for)
     blocks = story.blocks(letter.parts) or [rich([section([plain("–")])])]
     if story.left_out:
         blocks.append(context(_left_out(story.left_out, letter)))
-    blocks[0] = {**blocks[0], "block_id": mark(letter.key)}
+    blocks[0] = {**blocks[0], "block_id": mark(letter.edits or letter.key)}
     return Rendered(text_of(letter.parts), blocks + below)
 
 

@@ -11,6 +11,7 @@ from bot.slack.blocks.bricks import (
     BLOCK,
     code,
     cost,
+    folded,
     header,
     letters,
     listed,
@@ -59,6 +60,8 @@ class Story:
                 self._verdict(part)
             elif part.kind == "heading":
                 self._chapter(piece(part, self._links()))
+            elif part.kind == "whole":
+                self._whole(part)
             else:
                 self._line(part)
         self._chapter(None)
@@ -98,6 +101,16 @@ class Story:
             self.left_out += len(part.rows)
         else:
             self._tables += 1
+
+    def _whole(self, line: Line) -> None:
+        """Tell what few read in a block that Slack folds, below its heading."""
+        if self._heading:
+            self._add([self._heading])
+            self._heading = None
+        self._close()
+        if not self._put(folded(line.text)):
+            self.left_out += 1
+        self._told += 1
 
     def _add(self, pieces: Sequence[Piece]) -> bool:
         """Write into the open block of rich text, or a new one; say whether it fitted."""

@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from bot import narrator
-from bot.investigate import Asking, Event, Judged, Learned, Noted
+from bot.audience import Happening
+from bot.experiment.step import Step
+from bot.investigate import Asking, Judged, Learned, Noted
 from bot.narrator import Line
 from tools.evidence import AnyProbe, Evidence
 
@@ -54,14 +56,14 @@ class TrailState:
     troubles: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, title: str, looks: Iterable[Evidence], stop: int | None = None) -> TrailState:
-        """Return the state of a run of which these looks are known."""
+    def of(cls, title: str, past: Iterable[Evidence | Step], stop: int | None = None) -> TrailState:
+        """Return the state of a run of which these looks, or steps, are known."""
         state = cls(title, stop=stop)
-        for look in looks:
-            state = state.after(Learned(look))
+        for one in past:
+            state = state.after(one if isinstance(one, Step) else Learned(one))
         return state
 
-    def after(self, event: Event) -> TrailState:
+    def after(self, event: Happening) -> TrailState:
         """Return the state after something happened."""
         if isinstance(event, Asking):
             return self._asking(event.probes)
@@ -69,6 +71,8 @@ class TrailState:
             return self._learned(event.look)
         if isinstance(event, Noted):
             return self._noted(event)
+        if isinstance(event, Step):
+            return self._stepped(event)
         return self._judged(event)
 
     def noting(self, note: str) -> TrailState:
@@ -91,6 +95,8 @@ class TrailState:
     def progress(self) -> str:
         """Say in a few words how far it is: "7 of 16 looks"."""
         done = sum(one.over for one in self.items)
+        if self.items and self.items[0].id.startswith("step-"):  # nobody knows how many will follow
+            return f"{done} step{'' if done == 1 else 's'} done"
         if self.ended or done == len(self.items):
             return f"{done} look{'' if done == 1 else 's'}" if self.items else ""
         return f"{done} of {len(self.items)} looks"
@@ -102,6 +108,16 @@ class TrailState:
             items.append(
                 Item(f"look-{number}", narrator.title(probe), "in_progress", key=probe.key)
             )
+        return replace(self, items=tuple(items))
+
+    def _stepped(self, step: Step) -> TrailState:
+        """Show a step of a change; what is told of it again changes its line."""
+        items = list(self.items)
+        at = next(
+            (n for n, one in enumerate(items) if one.key == step.key and not one.over), len(items)
+        )
+        name = items[at].id if at < len(items) else f"step-{at + 1}"
+        items[at : at + 1] = [Item(name, step.title, step.status, step.key, step.said, step.took_s)]
         return replace(self, items=tuple(items))
 
     def _noted(self, event: Noted) -> TrailState:

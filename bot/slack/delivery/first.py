@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +13,7 @@ from bot.letter import Letter
 from bot.message import Message
 from bot.narrator import Line
 from bot.slack.api.pace import URGENT
-from bot.slack.api.troubles import NO_PLACE, Refused, Throttled
+from bot.slack.api.troubles import NO_PLACE, Refused, SlackTrouble, Throttled
 from bot.slack.api.wire import Wire
 from bot.slack.blocks import Rendered, TrailState, mark, task_chunks, trail_blocks
 from bot.slack.delivery.live import Live
@@ -22,6 +23,7 @@ from bot.store import Run
 
 Claim = Callable[[], Awaitable[bool]]
 _STREAM, _POST = "chat.startStream", "chat.postMessage"
+_SPARE = 3  # streams of a burst that are kept for messages whose post Slack puts off
 
 
 class First:
@@ -32,42 +34,55 @@ class First:
         self._missing = missing
         self._team = team
 
-    async def post(self, letter: Letter, claim: Claim, shown: Rendered) -> str | None:
+    def waits(self, channel: str) -> bool:
+        """Say whether a message into this channel would have to wait now."""
+        return self._wire.outage.lasts or self._wire.pace.wait_s(_POST, channel) > 0
+
+    async def post(
+        self, letter: Letter, claim: Claim, shown: Rendered, urgency: int = URGENT
+    ) -> str | None:
         """Post a message that stays as it is; None where another process has the letter."""
-        async with self._wire.slot(_POST, letter.channel, URGENT):
+        async with self._wire.slot(_POST, letter.channel, urgency):
             return await self._post(letter, shown) if await claim() else None
 
-    async def place(self, live: Live, letter: Letter, claim: Claim) -> str | None:
+    async def place(
+        self, live: Live, letter: Letter, claim: Claim, urgency: int = URGENT
+    ) -> str | None:
         """Place a live message; raise SlackTrouble.
 
         Nobody waits for a stream: where it may not be begun now, or is refused, the message is
-        posted, and its edits tell the same.
+        posted, and its edits tell the same. Nor for a post: where Slack puts that off, a stream is
+        begun, which is another method and so another limit of Slack's.
         """
-        async with self._wire.slot(_POST, letter.channel, URGENT):
+        async with self._wire.slot(_POST, letter.channel, urgency):
             if not await claim():
                 return None
-            refused, streams = None, self._may_stream(live.run)
-            state = live.state
-            if streams:
+            refused: SlackTrouble | None = None
+            if self._may_stream(live.run, leaving=_SPARE):
                 try:
-                    ts = await self._stream(live.run, letter, state)
+                    return await self._stream(live, letter)
                 except (Refused, Throttled) as why:
                     refused = why
-                else:
-                    live.placed(ts, state, streams=True)
-                    return ts
-            ts = await self._post(letter, trail_blocks(state, mark(letter.key)))
+            state = live.state
+            try:
+                ts = await self._post(letter, trail_blocks(state, mark(letter.key)))
+            except Throttled:
+                if refused is None and self._may_stream(live.run):
+                    with suppress(Refused, Throttled):
+                        return await self._stream(live, letter)
+                raise
             if isinstance(refused, Refused) and refused.error not in NO_PLACE:
                 self._missing.note(_STREAM)
             live.placed(ts, state)
             return ts
 
-    def _may_stream(self, run: Run) -> bool:
+    def _may_stream(self, run: Run, *, leaving: int = 0) -> bool:
         if run.ended or not run.thread or self._missing.has(_STREAM):
             return False
-        return self._wire.pace.take(_STREAM)
+        return self._wire.pace.take(_STREAM, leaving=leaving)
 
-    async def _stream(self, run: Run, letter: Letter, state: TrailState) -> str:
+    async def _stream(self, live: Live, letter: Letter) -> str:
+        run, state = live.run, live.state
         answer = await self._wire.send(
             _STREAM,
             channel=letter.channel,
@@ -77,7 +92,9 @@ class First:
             task_display_mode="plan",
             chunks=task_chunks(None, state, mark(letter.key)),
         )
-        return str(answer["ts"])
+        ts = str(answer["ts"])
+        live.placed(ts, state, streams=True)
+        return ts
 
     async def _post(self, letter: Letter, shown: Rendered) -> str:
         said: dict[str, Any] = {"unfurl_links": False, "unfurl_media": False}
@@ -98,8 +115,10 @@ def titled(state: TrailState, letter: Letter) -> TrailState:
 
 def does(run: Run) -> str:
     """Say what we do, to follow our name: "is looking at CT129"."""
-    if run.kind == "host" and run.host:
+    if run.kind in ("host", "plan") and run.host:
         return f"is looking at {run.host}"
+    if run.kind == "experiment" and run.host:
+        return f"is changing {run.host}, and measures"
     return "is reading your files" if run.kind == "files" else "is looking for the answer"
 
 

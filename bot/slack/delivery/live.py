@@ -7,7 +7,7 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from bot.investigate import Event
+from bot.audience import Happening
 from bot.slack.api.pace import SOON, WHENEVER
 from bot.slack.api.troubles import NO_RIGHT, Away, Refused, Throttled
 from bot.slack.api.wire import Wire
@@ -38,12 +38,15 @@ class Live:
         self.ts: str | None = None
         self.opening = False
         self.told = False  # of what is done: not where another process does it
-        self.recalling: list[Event] | None = None  # events that came while the past is being read
+        self.recalling: list[Happening] | None = (
+            None  # events that came while the past is being read
+        )
         self._wire = wire
         self._stream_s = stream_s
         self._gap_s = gap_s
         self._streams_until: float | None = None
         self._stray = False  # a stream may be open that we do not write to
+        self._left = False
         self._changed = asyncio.Event()
         self._pump: asyncio.Task[None] | None = None
 
@@ -56,7 +59,7 @@ class Live:
         """The message is there. Without `shown` it was posted by a process that is dead."""
         self.ts, self.shown, self._stray = ts, shown, shown is None
         self._streams_until = time.monotonic() + self._stream_s if streams else None
-        if self._pump is None:
+        if self._pump is None and not self._left:
             self._pump = asyncio.create_task(self._keep_up())
         self._changed.set()
 
@@ -65,7 +68,7 @@ class Live:
         self.state = state
         self._changed.set()
 
-    def hear(self, event: Event) -> None:
+    def hear(self, event: Happening) -> None:
         """Something happened."""
         self.told = True
         if self.recalling is not None:
@@ -91,6 +94,7 @@ class Live:
 
     async def leave(self) -> None:
         """Show nothing more of what comes."""
+        self._left = True
         if self._pump:
             self._pump.cancel()
             await asyncio.wait({self._pump})
@@ -98,6 +102,10 @@ class Live:
     async def _keep_up(self) -> None:
         while True:
             await self._change()
+            if self._old and not self.told:
+                # Nothing of it was done here. Who does it may be another process, and have ended it:
+                # what we know would stand over what that one said.
+                self._streams_until, self._stray = None, True
             if self.state == self.shown and not self._old:
                 continue
             try:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
 from typing import Any
 
-from bot.investigate import Event
+from bot.audience import Happening
+from bot.experiment.step import Step, done
 from bot.letter import Letter
-from bot.slack.api.troubles import NO_RIGHT, Refused
+from bot.slack.api.pace import URGENT
+from bot.slack.api.troubles import NO_RIGHT, Away, Refused, Throttled
 from bot.slack.api.wire import Wire
 from bot.slack.blocks import TrailState, render
 from bot.slack.delivery.first import Claim, First, does, titled
@@ -58,38 +60,47 @@ class Trails:
         """A run begins, or goes on after a restart with `looks` already taken."""
         self._soon(self._begin, run, looks)
 
-    def tell(self, run: Run, event: Event) -> None:
+    def tell(self, run: Run, event: Happening) -> None:
         """Show what happened."""
         self._soon(self._hear, run, event)
 
-    def ended(self, run: Run) -> None:  # noqa: ARG002 - the letter of its end says which
-        """Have its letters delivered, the end of the trail among them."""
+    def ended(self, run: Run) -> None:
+        """Have its letters delivered, the end of the trail among them, by whichever process is first."""
+        self._soon(self._leave, run)
         self._wake()
 
     def letters(self) -> None:
         """Have letters delivered."""
         self._wake()
 
-    async def open(self, letter: Letter, claim: Claim) -> str | None:
+    async def open(self, letter: Letter, claim: Claim, urgency: int = URGENT) -> str | None:
         """Post the first message of a trail and return its ts; None where another process has it.
 
-        Raises SlackTrouble and StoreError.
+        That we are at work is shown after it, which would clear the line; before it only where the
+        message has to wait. Raises SlackTrouble and StoreError.
         """
         run = await asyncio.to_thread(self._store.runs.get, letter.run or 0)
         if run is None or run.state == "joined":
-            return await self._first.post(letter, claim, render(letter, {}))
+            return await self._first.post(letter, claim, render(letter, {}), urgency)
         live = self._live(run)
         live.opening = True
+        if self._first.waits(letter.channel):
+            self._works(run)
         try:
-            if not run.ended:
-                self._status.working(run.channel, run.thread, does(run), run.text)
             live.become(titled(live.state.over() if run.ended else live.state, letter))
-            ts = await self._first.place(live, letter, claim)
+            ts = await self._first.place(live, letter, claim, urgency)
+        except (Throttled, Away):
+            self._works(run)
+            raise
         finally:
             live.opening = False
-        if ts is not None and not run.ended:
-            self._status.still(run.channel, run.thread, does(run))  # the message cleared it
+        if ts is not None:
+            self._works(run)
         return ts
+
+    def _works(self, run: Run) -> None:
+        if not run.ended:
+            self._status.working(run.channel, run.thread, does(run), run.text)
 
     async def found(self, letter: Letter, ts: str) -> None:
         """The message of a trail was there already, posted by a process that is dead."""
@@ -110,7 +121,8 @@ class Trails:
         if status in ("due", "sending") or not await claim():
             return None
         live = self._lives.get(run.id) if run else None
-        if run and status == "sent" and not (live and live.told) and not run.joins:
+        known = live is not None and live.told and live.ts is not None
+        if run and status == "sent" and not known and not run.joins:
             live = self._live(run)
             await self._recall(live, run, None)
         if run and live:
@@ -147,26 +159,39 @@ class Trails:
         else:
             live.become(replace(live.state, note=""))
 
-    def _hear(self, run: Run, event: Event) -> None:
+    def _hear(self, run: Run, event: Happening) -> None:
         if live := self._lives.get(run.id):
             live.hear(event)
 
+    def _leave(self, run: Run) -> None:
+        if live := self._lives.get(run.id):
+            self._spawn(live.leave())
+
     async def _refresh(self) -> None:
-        """Keep the line under the threads at work."""
+        """Keep the line under the threads at work, and forget what another process ended."""
         while True:
             await asyncio.sleep(REFRESH_S)
-            for live in self._lives.values():
-                if live.run.state == "running":
-                    self._status.still(live.run.channel, live.run.thread, does(live.run))
+            for live in list(self._lives.values()):
+                try:
+                    run = await asyncio.to_thread(self._store.runs.get, live.run.id)
+                except StoreError as why:
+                    _LOG.warning("%s", why)
+                    continue
+                if run is None or run.ended:
+                    await live.leave()
+                    self._lives.pop(live.run.id, None)
+                elif live.run.state == "running":
+                    self._status.still(run.channel, run.thread, does(run))
 
     async def _recall(self, live: Live, run: Run, looks: int | None) -> None:
         """Read what a dead process knew: where the message is, its title, what was seen."""
-        ts, title, seen = None, live.state.title, []
+        ts, title = None, live.state.title
+        seen: Sequence[Evidence | Step] = ()
         try:
             ts = await asyncio.to_thread(self._store.letters.ts_of, live.key)
             letter = await asyncio.to_thread(self._store.letters.get, live.key)
             title = titled(live.state, letter).title if letter else title
-            seen = await asyncio.to_thread(self._looks, run.id)
+            seen = await asyncio.to_thread(self._past, run)
         except (StoreError, CaseError) as why:
             _LOG.warning("%s", why)
         past = TrailState.of(title or live.state.title, seen[:looks], stop=run.id)
@@ -174,8 +199,10 @@ class Trails:
         if ts and not (live.ts or live.opening):
             live.placed(ts, None)
 
-    def _looks(self, run_id: int) -> list[Evidence]:
-        case = self._store.cases.load(run_id)
+    def _past(self, run: Run) -> Sequence[Evidence | Step]:
+        if run.kind == "experiment":
+            return [done(said) for said in self._store.experiments.said(run.id)]
+        case = self._store.cases.load(run.id)
         return case.evidence(PROBES) if case else []
 
     def _live(self, run: Run) -> Live:

@@ -14,7 +14,10 @@ class _Body(BaseModel):
 
 
 class Press(_Body):
-    """Somebody pressed one of our buttons. `right` and `reason` answer "was this right?"."""
+    """Somebody pressed one of our buttons. `right` and `reason` answer "was this right?".
+
+    `shown` is the digest of what somebody approves or declines, `host` what somebody knows of.
+    """
 
     action: Button
     run: int
@@ -24,6 +27,8 @@ class Press(_Body):
     message: str = ""
     right: bool | None = None
     reason: str = ""
+    shown: str = ""
+    host: str = ""
 
 
 class Stop(_Body):

@@ -13,19 +13,24 @@ from bot.slack.reception.bodies import Press
 from tools.secrets import scrub
 
 _NUMBER = re.compile(r"[0-9]{1,15}")  # of a run; a larger one fits into no database
+_DIGEST = re.compile(r"[0-9a-f]{64}")  # of what was shown
+_DECIDES = ("approve", "decline")
 Payload = Mapping[str, Any]
 
 
 def pressed(body: Payload) -> tuple[str, Press] | None:
     """Read a click; None for an action that is none of ours, such as a link."""
     action: Payload = next(iter(body.get("actions") or []), {})
-    name, value = action.get("action_id"), str(action.get("value") or "")
+    name = action.get("action_id")
+    value = str(action.get("value") or (action.get("selected_option") or {}).get("value") or "")
     user = str((body.get("user") or {}).get("id") or "")
     where, message = body.get("container") or {}, body.get("message") or {}
     channel = str(where.get("channel_id") or (body.get("channel") or {}).get("id") or "")
     ts = str(where.get("message_ts") or message.get("ts") or "")
     word, _, number = value.rpartition(":")
     if name not in get_args(Button) or not _NUMBER.fullmatch(number) or not (user and channel):
+        return None
+    if name in _DECIDES and not _DIGEST.fullmatch(word):
         return None
     press = Press(
         action=name,
@@ -35,8 +40,10 @@ def pressed(body: Payload) -> tuple[str, Press] | None:
         thread=str(message.get("thread_ts") or where.get("thread_ts") or ts),
         message=ts,
         right={"yes": True, "no": False}.get(word) if name == "right" else None,
+        shown=word if name in _DECIDES else "",
+        host=word if name == "know" else "",
     )
-    return f"act:{name}:{value[:30]}:{user}:{action.get('action_ts')}", press
+    return f"act:{name}:{value[-30:]}:{user}:{action.get('action_ts')}", press
 
 
 def reasoned(body: Payload) -> tuple[str, Press] | None:

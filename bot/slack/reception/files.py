@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import re
 import shutil
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +15,7 @@ import aiohttp
 from bot.message import GivenFile, Message
 from bot.slack.api.troubles import ANY, NO_RIGHT, Refused, SlackTrouble
 from bot.slack.api.wire import Wire
+from bot.slack.reception.shelf import Shelf
 from bot.work.fetched import Fetch, Fetched
 from tools.errors import ToolsError
 from tools.harmless import harmless
@@ -48,9 +48,9 @@ class _Room:
     taken: list[Path] = field(default_factory=list)
 
 
-def fetcher(wire: Wire, loop: asyncio.AbstractEventLoop) -> Fetch:
+def fetcher(wire: Wire, loop: asyncio.AbstractEventLoop, shelf: Shelf) -> Fetch:
     """Return what a worker thread calls to have the files of a message; it waits for the loop."""
-    files = Files(wire)
+    files = Files(wire, shelf)
 
     def fetch(message: Message) -> Fetched:
         fetching = asyncio.run_coroutine_threadsafe(files.fetch(message.files), loop)
@@ -64,18 +64,19 @@ def fetcher(wire: Wire, loop: asyncio.AbstractEventLoop) -> Fetch:
 
 
 class Files:
-    """Fetches files of a message into a folder that nobody else can read."""
+    """Fetches files of a message into a folder of the shelf."""
 
     def __init__(
-        self, wire: Wire, *, file_bytes: int = FILE_BYTES, all_bytes: int = ALL_BYTES
+        self, wire: Wire, shelf: Shelf, *, file_bytes: int = FILE_BYTES, all_bytes: int = ALL_BYTES
     ) -> None:
         self._wire = wire
+        self._shelf = shelf
         self._file_bytes = file_bytes
         self._all_bytes = all_bytes
 
     async def fetch(self, files: Sequence[GivenFile]) -> Fetched:
         """Fetch what can be fetched; what cannot be is a sentence, never an exception."""
-        folder = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="perfsleuth-"))
+        folder = await asyncio.to_thread(self._shelf.folder)
         try:
             return await self._into(folder, files)
         except BaseException:  # cut off: nobody will read what came, nor remove it

@@ -156,7 +156,13 @@ class Front:
     async def _press(self, incoming: Incoming) -> None:
         press = Press.model_validate(incoming.body)
         await self._in_thread(
-            partial(self._desk.press, right=press.right, reason=press.reason),
+            partial(
+                self._desk.press,
+                right=press.right,
+                reason=press.reason,
+                shown=press.shown,
+                host=press.host,
+            ),
             press.action,
             press.run,
             press.user,

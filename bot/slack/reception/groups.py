@@ -8,9 +8,10 @@ from time import monotonic
 from typing import Any
 
 from bot.slack.api.patience import ask_slack
-from bot.slack.api.troubles import Refused, SlackTrouble
+from bot.slack.api.troubles import Away, Refused, SlackTrouble, Throttled
 from bot.slack.api.us import Us
 from bot.slack.api.wire import Wire
+from bot.slack.reception.everybody import Everybody
 from tools.errors import ToolsError
 from tools.harmless import harmless
 
@@ -36,6 +37,7 @@ class SlackGroups:
         self._wire = wire
         self._us = us
         self._loop = loop
+        self._everybody = Everybody(wire)
         self._known: dict[_What, tuple[float, dict[str, Any]]] = {}
         self._asking: dict[_What, asyncio.Task[dict[str, Any]]] = {}
 
@@ -73,6 +75,11 @@ class SlackGroups:
         name = profile.get("display_name") or told.get("name") or told.get("real_name") or ""
         return harmless(str(name))[:80]
 
+    def foresee(self, user: str, /) -> None:
+        """Begin to ask who a user is, in the event loop; whoever needs it will wait for the same answer."""
+        if user and not self._fresh(("user", user)):
+            self._begin(("user", user))
+
     async def learn(self, user: str, /) -> None:
         """Ask who a user is, so that no thread has to wait for it; what fails is asked again there."""
         if user and not self._fresh(("user", user)):
@@ -95,17 +102,25 @@ class SlackGroups:
 
     async def _ask(self, what: _What) -> dict[str, Any]:
         """Ask once, whoever waits; runs in the event loop alone."""
+        return await asyncio.shield(self._begin(what))
+
+    def _begin(self, what: _What) -> asyncio.Task[dict[str, Any]]:
+        def ended(task: asyncio.Task[dict[str, Any]]) -> None:
+            self._asking.pop(what, None)
+            if not task.cancelled():
+                task.exception()  # who waits for it is told; often nobody does
+
         task = self._asking.get(what)
         if task is None:
             task = self._asking[what] = asyncio.create_task(self._asked(what))
-            task.add_done_callback(lambda _: self._asking.pop(what, None))
-        return await asyncio.shield(task)
+            task.add_done_callback(ended)
+        return task
 
     async def _asked(self, what: _What) -> dict[str, Any]:
         kind, id = what
-        method, argument, field, _, _ = _QUESTIONS[kind]
+        field = _QUESTIONS[kind][2]
         try:
-            answer = await ask_slack(self._wire, method, within_s=WITHIN_S, **{argument: id})
+            answer = await self._answer(kind, id)
         except Refused as why:
             if why.error not in _NO_SUCH:
                 raise _unknown(kind, why) from None
@@ -116,6 +131,16 @@ class SlackGroups:
         kept = dict(told) if isinstance(told, dict) else {field: told}
         self._known[what] = (monotonic(), kept)
         return kept
+
+    async def _answer(self, kind: str, id: str) -> dict[str, Any]:
+        method, argument, field, _, _ = _QUESTIONS[kind]
+        if kind == "user":
+            if self._wire.pace.wait_s(method) == 0:
+                with suppress(Throttled, Away):
+                    return await self._wire.call(method, user=id)
+            if member := await self._everybody.find(id):
+                return {field: member}
+        return await ask_slack(self._wire, method, within_s=WITHIN_S, **{argument: id})
 
 
 # Of each kind: the method, its argument, where the answer is, the scope, and what it is about.

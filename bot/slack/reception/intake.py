@@ -30,15 +30,24 @@ _RETRY = "x-slack-retry-num"
 
 
 class Intake:
-    """Bolt's global middleware. `apologise` tells a place, once, that the database does not answer."""
+    """Bolt's global middleware. `apologise` tells a place, once, that the database does not answer.
+
+    `foresee` is told who speaks to us, so that Slack is asked about them while we still write.
+    """
 
     def __init__(
-        self, store: Store, us: Us, ears: Ears, apologise: Callable[[Taken], Awaitable[None]]
+        self,
+        store: Store,
+        us: Us,
+        ears: Ears,
+        apologise: Callable[[Taken], Awaitable[None]],
+        foresee: Callable[[str], None],
     ) -> None:
         self._store = store
         self._us = us
         self._ears = ears
         self._apologise = apologise
+        self._foresee = foresee
         # a pool of its own: an ack must not wait for work, nor for charts and files
         self._pool = ThreadPoolExecutor(1, "perfsleuth-intake")
         self._waiting: list[tuple[Taken, asyncio.Future[bool]]] = []
@@ -60,6 +69,8 @@ class Intake:
         self._busy += 1
         try:
             taken = recognise(body, self._us)
+            if taken and isinstance(taken.body, Message) and taken.body.addressed:
+                self._foresee(taken.body.user)
             passes = await self._passes(taken, first=_is_first(request))
         finally:
             self._busy -= 1

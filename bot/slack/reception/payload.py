@@ -133,10 +133,12 @@ def _stopped(event: Payload, body: Payload, _us: Us) -> Taken | None:
 
 
 def _command(body: Payload, us: Us) -> Taken | None:
-    """Only `ask` is work; the other words of the command are answered in its ack."""
-    verb, _, rest = str(body.get("text") or "").strip().partition(" ")
-    if verb.lower() != "ask" or not rest.strip():
+    """Only `ask` and `tune` are work; the other words of the command are answered in its ack."""
+    typed = str(body.get("text") or "").strip()
+    verb, _, rest = typed.partition(" ")
+    if verb.lower() not in ("ask", "tune") or not rest.strip():
         return None
+    rest = typed if verb.lower() == "tune" else rest
     asked = Ask(
         team=str(body.get("team_id") or us.team),
         user=str(body.get("user_id") or ""),

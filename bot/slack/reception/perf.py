@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import logging
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
+from bot.access import Asker
+from bot.desk.health_orders import HealthOrders
 from bot.desk.itself import help_parts
 from bot.letter import Letter
 from bot.narrator import Line, Part
 from bot.narrator.changed import concluded
 from bot.slack.blocks import render
 from bot.slack.reception.seen_by import Seen, SeenBy
+from bot.store.run import Run
 from tools.errors import ToolsError
 
 WITHIN_S = 2.0  # Slack shows an error to who typed it after 3 s
@@ -23,10 +27,11 @@ _LOG = logging.getLogger("perfsleuth.slack")
 
 
 class Perf:
-    """Answers what needs no work. `/perf ask` is work, and goes another way."""
+    """Answers what needs no work. `/perf ask` and `/perf tune` are work, and go another way."""
 
-    def __init__(self, seen_by: SeenBy) -> None:
+    def __init__(self, seen_by: SeenBy, health: HealthOrders) -> None:
         self._seen_by = seen_by
+        self._health = health
 
     async def answer(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """Return the ack's arguments for what was typed; it raises nothing."""
@@ -34,7 +39,10 @@ class Perf:
         user, channel = str(body.get("user_id") or ""), str(body.get("channel_id") or "")
         try:
             async with asyncio.timeout(WITHIN_S):
-                parts = await self._parts(verb, user, channel)
+                if verb == "health":
+                    parts = await asyncio.to_thread(self._ordered, body, Asker(user, channel))
+                else:
+                    parts = await self._parts(verb, user, channel)
         except TimeoutError:
             parts = (Line("said", _LATER),)
         except ToolsError as why:
@@ -46,16 +54,27 @@ class Perf:
     async def _parts(self, verb: str, user: str, channel: str) -> tuple[Part, ...]:
         if verb == "ask":
             return (Line("said", "What do you want to know? Like: /perf ask why is CT129 slow?"),)
+        if verb == "tune":
+            return (Line("said", "Which host? Like: /perf tune CT129 for decode, an hour at most"),)
         act = f"/perf {verb if verb in _VERBS else 'help'}"
         seen = await asyncio.to_thread(partial(self._seen_by.look, user, channel, act=act))
         if seen.refusal:
             return (Line("said", seen.refusal),)
         if verb not in _VERBS:
-            known = Line("said", "I know /perf ask, hosts, health and help. This is what I do:")
+            known = Line(
+                "said", "I know /perf ask, tune, hosts, health and help. This is what I do:"
+            )
             return (known, *help_parts(seen.hosts))
         if verb == "help":
             return help_parts(seen.hosts)
-        return tuple(_hosts(seen) if verb == "hosts" else _health(seen))
+        return tuple(_hosts(seen))
+
+    def _ordered(self, body: Mapping[str, Any], asker: Asker) -> tuple[Part, ...]:
+        """Set a sweep or a schedule in motion: written down within the ack, like all that is typed."""
+        _, _, rest = str(body.get("text") or "").strip().partition(" ")
+        told = str(body.get("trigger_id") or "")
+        command = hashlib.sha256(told.encode()).hexdigest()[:24]  # whoever holds it may open modals
+        return tuple(self._health.answer(rest, asker, command))
 
 
 _VERBS = ("help", "hosts", "health")
@@ -65,24 +84,15 @@ def _hosts(seen: Seen) -> Iterator[Part]:
     if not seen.hosts:
         yield Line("said", "There is no host that you may ask me about. hosts.toml lists them.")
         return
-    yield Line("lead", "Hosts you may ask me about:")
+    yield Line("lead", "Hosts you may ask me about, and the last verdict on each:")
     running = {(run.host or "").lower() for run in seen.open}
     for name in seen.hosts:
-        yield Line(
-            "item", f"{name}{' (I am looking at it now)' if name.lower() in running else ''}"
-        )
+        now = " (I am looking at it now)" if name.lower() in running else ""
+        yield Line("item", f"{name}: {_last(seen.last.get(name))}{now}")
 
 
-def _health(seen: Seen) -> Iterator[Part]:
-    yield Line("lead", "The last verdict on each host:")
-    for name in seen.hosts:
-        run = seen.last.get(name)
-        if run is None:
-            yield Line("item", f"{name}: never looked at")
-            continue
-        at = datetime.fromtimestamp(run.ended_at or run.asked_at, UTC)
-        said = concluded(run.category, run.headline)
-        yield Line("item", f"{name}: {said} ({at:%Y-%m-%d %H:%M} UTC)")
-    if not seen.hosts:
-        yield Line("item", "none that you may ask about")
-    yield Line("text", "Daily summaries, which look at every host by themselves, will come.")
+def _last(run: Run | None) -> str:
+    if run is None:
+        return "never asked about"
+    at = datetime.fromtimestamp(run.ended_at or run.asked_at, UTC)
+    return f"{concluded(run.category, run.headline)} ({at:%Y-%m-%d %H:%M} UTC)"

@@ -29,6 +29,11 @@ class Socket:
         _CLIENT.setLevel(logging.CRITICAL)  # its errors hold addresses with tickets; we tell them
         self._lines = [_Line(app, app_token, back) for _ in range(LINES)]
 
+    @property
+    def stands(self) -> bool:
+        """Say whether one of its connections stands; while the other comes back, that one hears."""
+        return any(line.stands for line in self._lines)
+
     async def open(self) -> None:
         """Connect; return when the first connections stand, however long that takes."""
         await asyncio.gather(*(line.open() for line in self._lines))
@@ -51,6 +56,7 @@ class _Line:
         self._client.message_listeners.append(self._message)
         self._back = back
         self._hellos = 0
+        self.stands = False
         self._watch: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
@@ -72,6 +78,7 @@ class _Line:
         if message.get("type") != "hello":
             return
         self._hellos += 1
+        self.stands = True
         if self._hellos > 1:
             _LOG.info("connected to Slack again")
             self._back()
@@ -83,8 +90,10 @@ class _Line:
         while True:
             await asyncio.sleep(_LOOK_S)
             if not self._hellos or await self._client.is_connected():
+                self.stands = bool(self._hellos)
                 lost_at = None
                 continue
+            self.stands = False
             if lost_at is None:
                 lost_at, wait_s = loop.time(), _LOOK_S
                 _LOG.warning("the connection to Slack is lost; it is made anew")

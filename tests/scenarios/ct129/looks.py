@@ -40,3 +40,5 @@ def all_looks() -> Iterator[Look]:
     yield Look("ReadKernelLog", host.kernel_log(), 0.12)
     yield Look("SampleGpus", gpus.watch(), 5.2)
     yield Look("ReadMetrics", server.metrics(engine, 2.003), 2.1)
+    if story.SOURCE:
+        yield Look("ReadSourceTexts", server.source_parts(), 1.3)

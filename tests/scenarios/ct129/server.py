@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tests.scenarios.ct129 import arguments, serve_log, story
+from tests.scenarios.ct129 import arguments, pretended_source, serve_log, story
+from tools.probes.source_texts import packed
 
 NEEDLE = "disable_piecewise_cuda_graph"
 _ON = "self.disable_piecewise_cuda_graph = True"
@@ -176,3 +177,8 @@ def _page(engine: serve_log.Engine, seconds: float) -> str:
             lines.append(f"# TYPE sglang:{family} {kind}")
         lines.append(f"sglang:{name}{{{labels}}} {float(value)!r}")
     return "\n".join(lines)
+
+
+def source_parts() -> str:
+    """Return the pretended source of the engine, as a look keeps it."""
+    return packed(pretended_source.texts())

@@ -38,6 +38,7 @@ PORTS = ("0000:00:01.1", "0000:00:03.1")
 DRIVER, CUDA = "580.95.05", "13.0"
 LINK_GEN = 1  # under load; at rest every link is at Gen1
 PREFIX_CACHE = False  # kept by the server, and used by its prompts
+SOURCE = True  # whether the case holds the parts of the engine's source that can be followed
 
 ACCEPT_LEN = 3.2
 DRAFT_STEPS, DRAFT_TOKENS = 3, 4

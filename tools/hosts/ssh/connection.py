@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+import select
 import socket
 import subprocess
 import tempfile
+import threading
 from typing import IO
 
 import paramiko
@@ -31,8 +33,15 @@ WEAK = {
     "ciphers": ["aes128-cbc", "aes192-cbc", "aes256-cbc", "3des-cbc"],
     "macs": ["hmac-md5", "hmac-md5-96", "hmac-sha1", "hmac-sha1-96"],
 }
+# Through one jump host at a time: sshd turns some away from ten on that are not logged in yet (MaxStartups 10:30:100).
+LOGINS = 8
+LOGIN_S = 3.0  # after which a login there is over, and it is the host behind it that is silent
+_SHED = "kex_exchange_identification: "  # what `ssh` says of a server that has no room for one more
 # What goes wrong is raised and told in a sentence; without this, tracebacks go to stderr as well.
 logging.getLogger("paramiko").addHandler(logging.NullHandler())
+
+
+_BY_JUMP: dict[str, threading.BoundedSemaphore] = {}
 
 
 class Transient(Unreachable):
@@ -108,10 +117,13 @@ class Connection:
         return line
 
     def _through_proxy(self) -> socket.socket:
-        """Start the proxy on one end of a socket pair, as OpenSSH does."""
+        """Start the proxy on one end of a socket pair, as OpenSSH does; wait while others log in there."""
         ours, theirs = socket.socketpair()
         self._proxy_says = tempfile.TemporaryFile()  # noqa: SIM115  # it is read when the proxy fails
-        with theirs:
+        greeted = select.poll()
+        greeted.register(ours, select.POLLIN)
+        room = _BY_JUMP.setdefault(self.route.jump, threading.BoundedSemaphore(LOGINS))
+        with theirs, room:
             self._proxy = subprocess.Popen(  # noqa: S603  # `ssh -W`, or the user's own ProxyCommand
                 self.route.proxy,
                 stdin=theirs.fileno(),
@@ -119,6 +131,8 @@ class Connection:
                 stderr=self._proxy_says.fileno(),
                 start_new_session=True,
             )
+            theirs.close()  # so that its end is seen
+            greeted.poll(LOGIN_S * 1000)
         return ours
 
     def _shake(self, transport: paramiko.Transport) -> None:
@@ -147,6 +161,11 @@ class Connection:
                 return Transient(f"{route.shown} does not answer through {route.jump}")
             self._proxy_says.seek(0)
             words = " ".join(self._proxy_says.read(2000).decode("utf-8", "replace").split())
+            if words.startswith(_SHED):
+                return Transient(
+                    f"{route.shown} cannot be reached through {route.jump}: that hung up before it greeted us; "
+                    f"does its MaxStartups leave room? ({words})"
+                )
             return Unreachable(
                 f"{route.shown} cannot be reached through {route.jump}: {words or why}"
             )

@@ -16,9 +16,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 MOOD: dict[str, Any] = {"pace_ms": 4.0, "accept": 0, "door": "/v1/loads", "others": 0, "others_after_s": 0.0,
-                        "waiting": 0, "prefill_ms": 20.0, "info": {}} | json.loads(os.environ.get("STUB", "{}"))  # fmt: skip
+                        "waiting": 0, "prefill_ms": 20.0, "caches": True, "info": {}} | json.loads(os.environ.get("STUB", "{}"))  # fmt: skip
 KEY = sys.argv[sys.argv.index("--api-key") + 1] if "--api-key" in sys.argv else ""
 LOCK = threading.Lock()
+TEXTS: set[str] = set()
 COUNTED: dict[str, Any] = {"at_once": 0, "most_at_once": 0, "requests": 0, "tokens": 0, "prompt_chars": [], "paths": [],
                            "aborted": [], "steps_ms": [], "first": 0.0, "rids": []}  # fmt: skip
 
@@ -121,13 +122,16 @@ class Answer(BaseHTTPRequestHandler):
         self.send_header("Content-Type", "text/event-stream; charset=utf-8")
         self.send_header("Connection", "close")
         self.end_headers()
-        time.sleep(MOOD["prefill_ms"] / 1e3 * max(1.0, prompt / 1000))
+        with LOCK:
+            cached = prompt - 1 if MOOD["caches"] and body["text"] in TEXTS else 1
+            TEXTS.add(body["text"])
+        time.sleep(MOOD["prefill_ms"] / 1e3 * max(1.0, (prompt - cached) / 1000))
         began = time.monotonic()
         while True:
             with LOCK:
                 COUNTED["tokens"] += 1 if made == 1 else max(1, MOOD["accept"])
             meta = {"id": body["rid"], "finish_reason": {"type": "length"} if made >= most else None,
-                    "prompt_tokens": prompt, "completion_tokens": made, "cached_tokens": 1}  # fmt: skip
+                    "prompt_tokens": prompt, "completion_tokens": made, "cached_tokens": cached}  # fmt: skip
             if MOOD["accept"] and verifies and made >= most:
                 meta |= {"spec_verify_ct": verifies, "spec_accept_length": made / verifies}
             self.wfile.write(

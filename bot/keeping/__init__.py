@@ -1,0 +1,1 @@
+"""What the bot keeps: written into files, and removed after a time."""

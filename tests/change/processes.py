@@ -1,0 +1,45 @@
+"""The keeper and its understudy, found among the processes of this machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.lab.sshd import alive
+
+
+def keepers(port: int) -> list[int]:
+    """Return the keeper of a port and its understudy, the keeper first."""
+    rows = Path("/proc/net/unix").read_text().splitlines()
+    inodes = {row.split()[6] for row in rows if row.endswith(f"@perfsleuth-{port}")}
+    first = [pid for pid in named("psl-keeper") if inodes & sockets(pid)]
+    return first + [pid for pid in named("psl-understudy") if parent(pid) in first]
+
+
+def named(name: str) -> list[int]:
+    found = []
+    for path in Path("/proc").glob("[0-9]*/comm"):
+        try:
+            if path.read_text().strip() == name and alive(int(path.parent.name)):
+                found.append(int(path.parent.name))
+        except OSError:
+            continue
+    return found
+
+
+def sockets(pid: int) -> set[str]:
+    found = set()
+    for path in Path(f"/proc/{pid}/fd").glob("*"):
+        try:
+            link = str(path.readlink())
+        except OSError:
+            continue
+        if link.startswith("socket:["):
+            found.add(link[8:-1])
+    return found
+
+
+def parent(pid: int) -> int:
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    except OSError:
+        return 0

@@ -1,0 +1,3 @@
+"""Stands in for the engine's package."""
+
+__version__ = "0.5.23"
