@@ -28,7 +28,8 @@ def explain_flag(
     with uncollected():
         explanation = ground.explained()
         answers = explanation.all() if flag is None else [explanation.one(flag)]
-    more: dict[str, Any] = {"unseen": ground.unseen} if ground.unseen else {}
+    unseen = [*ground.unseen, *explanation.unseen]
+    more: dict[str, Any] = {"unseen": unseen} if unseen else {}
     if deep is not None and flag is not None:
         from bot.source.deep import remarks, traced
 
@@ -43,8 +44,8 @@ def explain_flag(
     print(_table(answers) if flag is None else _story(answers[0]))
     for line in more.get("dry_run", ()):
         print(line)
-    if ground.unseen:
-        print("Not seen: " + "; ".join(ground.unseen) + ".")
+    if unseen:
+        print("Not seen: " + "; ".join(unseen) + ".")
 
 
 def list_flags(ground: Ground, search: str | None, *, as_json: bool) -> None:

@@ -85,7 +85,7 @@ def _parted(ground: Ground, verdict: Verdict, look: str) -> Parted:
         explanation.one(name) if place < told else explanation.brief(name)
         for place, name in enumerate(names)
     ]
-    return Parted(tuple(flags), told, look, tuple(ground.unseen))
+    return Parted(tuple(flags), told, look, (*ground.unseen, *explanation.unseen))
 
 
 def by_relevance(explanation: Explanation, verdict: Verdict) -> list[str]:

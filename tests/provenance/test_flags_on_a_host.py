@@ -221,6 +221,6 @@ def test_the_seed_deployment_is_answered_over_ssh_as_from_its_folder(
     finally:
         served.engine.stop()
     fired = [(s.file, s.line, s.log) for s in found.sites if s.state == "fired"]
-    assert fired == [(ARGS, 1230, None)]
+    assert fired == [(ARGS, 1230, None)], (found.sentence, ground.unseen)
     assert "is wrong." in found.sentence
     assert len(host.asked) <= 6

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from bot.source.folder import SourceFolder
@@ -26,11 +28,15 @@ QWEN = {
 ARGS = "sglang/srt/server_args.py"
 
 
-def answer(version: str, flag: str, more: str = "") -> FlagAnswer:
+def seed(version: str, more: str = "", **facts: Any) -> Explanation:
     tree = Tree(SourceFolder(wheel_or_skip(version)))
     argv = f"--model-path /models/q --speculative-algorithm NEXTN --tp-size 2 {more}".split()
-    given = Given.of(gpu="NVIDIA RTX A6000", model_config=QWEN, argv=tuple(argv))
-    return Explanation(tree, given).one(flag)
+    given = Given.of(gpu="NVIDIA RTX A6000", model_config=QWEN, argv=tuple(argv), **facts)
+    return Explanation(tree, given)
+
+
+def answer(version: str, flag: str, more: str = "") -> FlagAnswer:
+    return seed(version, more).one(flag)
 
 
 def fired(found: FlagAnswer) -> list[tuple[str, int, str | None]]:
@@ -46,6 +52,19 @@ def test_0_5_11_one_silent_line_and_a_log_line_that_is_wrong() -> None:
     assert "is wrong." in found.sentence
     assert "EAGLE, NEXTN and MTP never replay" in found.sentence
     assert not [s for s in found.sites if "/speculative/" in s.file]
+
+
+def test_0_5_11_refuses_a_port_that_leaves_no_room_for_its_grpc_unless_the_server_runs() -> None:
+    """Its gRPC port is the HTTP port and 10000; SGLANG_GRPC_PORT, which may not be seen, sets another."""
+    flag = "disable_piecewise_cuda_graph"
+    more = "--mamba-scheduler-strategy extra_buffer --port 60000"
+    wrong = "ValueError: SGLANG_GRPC_PORT (70000) must be between 1 and 65535"
+    launch, server = seed("0.5.11", more), seed("0.5.11", more, resolved={flag: True})
+    assert launch.one(flag).sentence.startswith(
+        f"--disable-piecewise-cuda-graph: cannot tell. Not known here: the launch ends with {wrong}"
+    )
+    assert fired(server.one(flag)) == [(ARGS, 1230, None)]
+    assert server.unseen == [f"why {ARGS}:1048 did not end this launch ({wrong})"]
 
 
 def test_0_5_10_both_rules_that_fire_are_named() -> None:

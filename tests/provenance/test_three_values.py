@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.provenance.engines import explained, only
+from tools.provenance.explanation import Explanation
+from tools.provenance.given import Given
 
 MAYBE = "unheard_of.answer()"
 
@@ -66,6 +68,26 @@ def test_a_refused_launch_leaves_what_comes_after_it_open() -> None:
     answer = explained(only("raise ValueError('no such card')\nself.a = 2")).one("a")
     assert answer.sites[0].state == "unknown"
     assert "ValueError: no such card" in answer.sites[0].condition
+    assert answer.overridden is None
+    assert "the launch ends with ValueError: no such card" in answer.sentence
+
+
+def test_a_raise_that_the_running_server_must_have_passed_is_passed_over_and_told() -> None:
+    body = "if self.a == 1:\n    raise ValueError('no such card')\nself.b = 'x'"
+    found = Explanation(only(body), Given(resolved={"b": "x"}))
+    assert [site.state for site in found.one("b").sites] == ["fired"]
+    assert found.unseen == [
+        "why sglang/srt/server_args.py:10 did not end this launch (ValueError: no such card)"
+    ]
+
+
+def test_a_server_that_outlived_everything_is_not_followed_for_ever() -> None:
+    body = (
+        "\n".join(f"if self.a:\n    raise ValueError('{n}')" for n in range(9)) + "\nself.b = 'x'"
+    )
+    found = Explanation(only(body), Given(resolved={"b": "x"}))
+    assert [site.state for site in found.one("b").sites] == ["not_fired"]
+    assert len(found.unseen) == 3
 
 
 @pytest.mark.parametrize(

@@ -85,7 +85,7 @@ def sentence(
     flag = flag_of(answer.flag)
     fired = [site for site in answer.sites if site.state == "fired"]
     if answer.overridden is None:
-        return f"{flag}: cannot tell. Not known here: {doubt or 'how the launch ends'}."
+        return f"{flag}: cannot tell. Not known here: {doubt}."
     if not answer.overridden:
         how = "as passed" if passed else "its default"
         return f"{flag} is {_told(answer.resolved)}, {how}; nothing has overridden it."

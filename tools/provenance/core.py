@@ -39,6 +39,7 @@ class Core:
         self.shown: dict[tuple[int, str], tuple[Instance, ...]] = {}  # fields() of records
         self.passed: set[str] = set()  # fields that the command line names
         self.troubles: list[tuple[Place, str]] = []
+        self.outlived: frozenset[Place] = frozenset()  # raises that surely did not happen
 
     @property
     def events(self) -> list[Any]:

@@ -38,6 +38,14 @@ class Explanation:
         self._statements: dict[str, list[Reached]] = {}
         self._answers: dict[str, FlagAnswer] = {}
 
+    @property
+    def unseen(self) -> list[str]:
+        """Return what would tell why the server runs all the same, each as a part of a sentence."""
+        return [
+            f"why {place.path}:{place.line} did not end this launch ({why})"
+            for place, why in self.resolution.outlived.items()
+        ]
+
     def names(self) -> list[str]:
         """Return every field, in the order of the source, those for inner use aside."""
         return [name for name in self.resolution.asked if not name.startswith("_")]
@@ -95,9 +103,13 @@ class Explanation:
             passed=passed,
             settled=name in said or not isinstance(resolved, Unknown),
             lies=lies,
-            doubt=_doubt(events, resolved),
+            doubt=_doubt(events, resolved) or self._ending(),
         )
         return answer
+
+    def _ending(self) -> str:
+        refused = self.resolution.refused
+        return f"the launch ends with {refused}" if refused else "how the launch ends"
 
     def _overridden(self, name: str, events: list[Event]) -> bool | None:
         found = self.resolution
@@ -109,7 +121,7 @@ class Explanation:
             return None
         if events and not all(event.doubt for event in events):
             return not same(asked, resolved) or any("." in event.field for event in events)
-        if isinstance(resolved, Unknown) or (events and found.refused):
+        if isinstance(resolved, Unknown) or found.refused:
             return None
         return not same(asked, resolved)
 
@@ -186,7 +198,7 @@ class Explanation:
         if failed:
             return "not_fired", f"{text}; not so" + (f": {failed}" if failed != text else "")
         if self.resolution.refused:
-            return "unknown", f"{text}; not known: the launch ends with {self.resolution.refused}"
+            return "unknown", f"{text}; not known: {self._ending()}"
         return "not_fired", f"{text}; not reached"
 
     def _failed(self, site: Site) -> str:

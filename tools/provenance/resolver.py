@@ -15,9 +15,21 @@ from tools.provenance.machine import Machine
 from tools.provenance.outside import Outside
 from tools.provenance.raising import told
 from tools.provenance.tree import Tree
-from tools.provenance.values import MISSING, Class, Instance, Raised, Record, Unknown, Value
+from tools.provenance.values import (
+    MISSING,
+    Class,
+    Instance,
+    Place,
+    Raised,
+    Record,
+    Unknown,
+    Value,
+)
 
 MODULE = "sglang.srt.server_args"
+OUTLIVED = (
+    3  # raises that a running server is taken to have passed; more, and the facts are another's
+)
 RESOLVE = "resolve_once"  # since 0.5.19 a record is resolved when it is told to be
 
 
@@ -30,6 +42,9 @@ class Resolution:
     resolved: dict[str, Value] = field(default_factory=dict)
     passed: frozenset[str] = frozenset()  # fields that the command line names
     refused: str | None = None  # the exception that ends the launch
+    outlived: dict[Place, str] = field(
+        default_factory=dict
+    )  # those that did not, as the server runs
     machine: Any = None
 
 
@@ -80,13 +95,30 @@ def _file_question(argv: tuple[str, ...]) -> Any:
 
 
 def follow(tree: Tree, given: Given) -> Resolution:
-    """Follow the resolver and return what it does."""
+    """Follow the resolver and return what it does.
+
+    Where a server says what it runs with, its resolver came to its end: a raise that the facts at
+    hand lead to did not happen, for a reason that is not among them. It is passed over and noted.
+    """
+    outlived: dict[Place, str] = {}
+    while True:
+        found, ended = _followed(tree, given, outlived)
+        if ended is None or not given.resolved or len(outlived) >= OUTLIVED:
+            return found
+        outlived[ended] = found.refused or ""
+
+
+def _followed(
+    tree: Tree, given: Given, outlived: dict[Place, str]
+) -> tuple[Resolution, Place | None]:
+    """Follow the resolver once; the statement that ended it is returned beside what it did."""
     machine = machine_for(tree, given)
-    found = Resolution(machine=machine)
+    machine.outlived = frozenset(outlived)
+    found, ended = Resolution(machine=machine, outlived=dict(outlived)), None
     module = machine.imports.module(MODULE)
     if module is None:
         found.refused = f"{MODULE} is not in this source"
-        return found
+        return found, None
     try:
         made = machine.call(
             machine.imports.member(module, "prepare_server_args"),
@@ -96,11 +128,11 @@ def follow(tree: Tree, given: Given) -> Resolution:
         if isinstance(made, Instance) and made.cls.find(RESOLVE) is not MISSING:
             machine.call(machine.attribute(made, RESOLVE), [], Record())
     except Raised as error:
-        found.refused = told(error.value)
+        found.refused, ended = told(error.value), error.place
     except RecursionError:
         found.refused = "its calls go too deep to be followed"
     _collect(machine, found)
-    return found
+    return found, ended
 
 
 def _collect(machine: Machine, found: Resolution) -> None:

@@ -167,11 +167,13 @@ def _assert(node: ast.Assert) -> Arm:
 
 @statement(ast.Raise)
 def _raise(node: ast.Raise) -> Arm:
-    value = optional(node.exc)
+    value, line = optional(node.exc), node.lineno
 
-    def run(frame: Frame) -> Signal:
+    def run(frame: Frame) -> None:
         error = value(frame) if node.exc is not None else frame.lookup(".caught")
-        raise Raised(error)
+        place = frame.machine.place(frame, line)
+        if place not in frame.machine.outlived:
+            raise Raised(error, place)
 
     return run
 

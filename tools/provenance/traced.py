@@ -61,7 +61,13 @@ def _settled(
     passed = read.flag in explanation.resolution.passed
     if (sites, overridden) != (read.sites, read.overridden):
         bare = [replace(one, condition=one.condition.removesuffix(f"; {_HERE}")) for one in sites]
-        text = sentence(replace(answer, sites=bare), passed=passed, settled=True, lies={}, doubt="")
+        text = sentence(
+            replace(answer, sites=bare),
+            passed=passed,
+            settled=True,
+            lies={},
+            doubt="how the launch ends",
+        )
         answer.sentence = f"{text} Seen in a dry run."
     return answer
 

@@ -222,8 +222,12 @@ class Super:
 
 
 class Raised(Exception):
-    """An exception that the followed source raises, with the object raised."""
+    """An exception that the followed source raises, with the object raised.
 
-    def __init__(self, value: Value) -> None:
+    `place` is the statement that raises it; None where an operation or a call does.
+    """
+
+    def __init__(self, value: Value, place: Place | None = None) -> None:
         super().__init__(str(value))
         self.value = value
+        self.place = place
