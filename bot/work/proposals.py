@@ -6,96 +6,47 @@ from collections.abc import Callable, Iterator, Sequence
 
 from pydantic import ValidationError
 
-from bot.approvals import LIVES_S, Approvals
-from bot.audience import Audience
 from bot.experiment.memory import tried
 from bot.letter import Letter
 from bot.narrator import Line
-from bot.offers import card, decided
 from bot.proposal import NotPossible, Wanted, propose
-from bot.settings import Settings
 from bot.store import Offer, Run, Store
 from bot.work import told
-from bot.work.ends import End, Ends
-from bot.work.hosts import Names, Reach
-from bot.work.stops import Stops
+from bot.work.offering import UNREAD, Offering
 from tools.change import Proposal
-from tools.errors import HostError
 
 _MOST = 200  # earlier experiments that are looked through
 _STOPPED = "Stopped: nothing is proposed, and nothing was changed."
-_UNREAD = "Another version wrote down what was asked for, and I cannot read it: ask once more."
 
 
 class Proposals:
-    """Carries out runs of kind proposal. Nothing is changed by it; a person decides on what it shows."""
+    """Carries out runs of kind proposal. Beside each stands what came of the same change before."""
 
-    def __init__(
-        self,
-        store: Store,
-        settings: Settings,
-        audience: Audience,
-        ends: Ends,
-        stops: Stops,
-        host_of: Reach,
-        names: Names,
-        approvals: Approvals,
-    ) -> None:
-        self._store, self._settings = store, settings
-        self._audience, self._ends, self._stops = audience, ends, stops
-        self._host_of, self._names, self._approvals = host_of, names, approvals
+    def __init__(self, offering: Offering, store: Store) -> None:
+        self._offering, self._store = offering, store
 
     def carry_out(self, run: Run) -> None:
         """Look, and tell what is proposed; what cannot be is an end like any other."""
         try:
             wanted = Wanted.model_validate_json(run.message)
         except ValidationError:
-            self._end(run, [_not_possible(run, NotPossible(_UNREAD))])
+            self._offering.end(run, [_not_possible(run, NotPossible(UNREAD))])
             return
         try:
-            proposal = self._made(run, wanted)
+            made = self._offering.made(
+                run, lambda host, scope, tell: propose(host, wanted, scope, tell)
+            )
         except NotPossible as why:
-            self._end(run, [_not_possible(run, why)])
+            self._offering.end(run, [_not_possible(run, why)])
             return
-        if proposal is None:
-            stopped = told.trouble_letter(run, _STOPPED, again=False)
-            self._ends.end(run, lambda one: End(one, "stopped", [stopped]))
+        if made is None:
+            self._offering.stopped(run, _STOPPED)
             return
-        before = self._store.proposals.pending_on(proposal.host, proposal.port)
-        offer = self._store.proposals.add(
-            run.id, proposal, user=run.user, channel=run.channel, thread=run.thread, lives_s=LIVES_S
-        )
-        shown = self._card(offer, wanted)
-        over = [one for one in (before,) if one is not None and one.id != offer.id]
-        gone = [letter for one in over if (letter := decided(self._store, one, self._approvals))]
-        self._end(run, [shown, *gone])
+        proposal = made
+        self._offering.show(run, made, lambda offer: self._card(offer, proposal, wanted))
 
-    def _made(self, run: Run, wanted: Wanted) -> Proposal | None:
-        """Return the proposal; None where somebody stopped it."""
-        name = run.host or ""
-        scope = dict(self._settings.host(name).scope()) | ({"port": run.port} if run.port else {})
-        host = self._host_of(name, self._settings)
-        self._audience.began(run, 0)
-        try:
-            with self._stops.watching(run.id, host) as watch:
-                try:
-                    made = propose(
-                        host, wanted, scope, lambda event: self._audience.tell(run, event)
-                    )
-                except HostError:
-                    if watch.asked():
-                        return None
-                    raise
-                return None if watch.asked() else made
-        finally:
-            host.close()
-
-    def _card(self, offer: Offer, wanted: Wanted) -> Letter:
-        by = self._names(offer.user) or "somebody here"
-        proposal = offer.proposal
-        if proposal is None:
-            raise AssertionError("this run proposed one change")
-        letter = card(offer, self._approvals.outcome(offer), by, wanted.why)
+    def _card(self, offer: Offer, proposal: Proposal, wanted: Wanted) -> Letter:
+        letter = self._offering.card(offer, wanted.why)
         past = tried(
             self._store.experiments.results(None, None, _MOST),
             host=proposal.host,
@@ -104,9 +55,6 @@ class Proposals:
             change=proposal.change,
         )
         return letter.model_copy(update={"parts": (*letter.parts[:-1], *past, letter.parts[-1])})
-
-    def _end(self, run: Run, letters: Sequence[Letter]) -> None:
-        self._ends.end(run, lambda one: End(one, "done", letters))
 
 
 class Anew:

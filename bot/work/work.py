@@ -28,6 +28,7 @@ from bot.work.first_replies import FirstReplies
 from bot.work.followups import Followups
 from bot.work.helping import Helping
 from bot.work.hosts import Hosts, Names, Reach
+from bot.work.offering import Offering
 from bot.work.plans import Plans
 from bot.work.proposals import Anew, Proposals
 from bot.work.stops import Stops
@@ -82,6 +83,7 @@ class Work:
 
         agents = agents_of(settings, store)
         approvals = Approvals(store, names, time)
+        offering = Offering(store, settings, audience, self._ends, stops, asked, names, approvals)
         hosts = Hosts(
             store, settings, audience, self._ends, stops, asked, names, agents, self._turn.another
         )
@@ -96,15 +98,11 @@ class Work:
             "host": hosts.carry_out,
             "files": Files(store, settings, audience, self._ends, fetching).carry_out,
             "followup": followups.carry_out,
-            "plan": Plans(
-                store, settings, audience, self._ends, stops, asked, names, approvals
-            ).carry_out,
+            "plan": Plans(offering, settings.hosts).carry_out,
             "campaign": Campaigns(
                 store, settings, audience, self._ends, stops, asked, names
             ).carry_out,
-            "proposal": Proposals(
-                store, settings, audience, self._ends, stops, asked, names, approvals
-            ).carry_out,
+            "proposal": Proposals(offering, store).carry_out,
             "experiment": Experiments(
                 store,
                 settings,
