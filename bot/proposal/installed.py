@@ -1,12 +1,14 @@
-"""The flags of the engine that is installed on a host, from its own source."""
+"""The engine that is installed on a host, by its own source: its flags, and what to follow."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from bot.proposal.flags import Flags, of_source
 from bot.source.cache import SourceCache
+from bot.source.hurried import Following
 from bot.source.installed import InstalledSource
 from tools.errors import ToolsError
 from tools.evidence import AnyProbe, Evidence
@@ -22,8 +24,23 @@ def listing(host: Host, scope: Mapping[str, Any]) -> AnyProbe:
     return InstalledSource.listing(host, SourceCache(), **told)
 
 
-def installed_flags(host: Host, listed: Evidence, version: str | None) -> Flags | None:
-    """Return the flags that the installed source declares; None where it cannot be read."""
+FOLLOW_S = 30.0  # of two launches; a restart of a server is worth the wait
+
+
+@dataclass(frozen=True)
+class Installed:
+    """The source of one installed engine by path, and the flags that it declares."""
+
+    texts: Mapping[str, str]
+    flags: Flags
+
+    def hurried(self) -> Tree:
+        """Return the source to follow, from now on for as long as a person should wait; then Unfollowed is raised."""
+        return Tree(self.texts, Following(FOLLOW_S))
+
+
+def installed(host: Host, listed: Evidence, version: str | None) -> Installed | None:
+    """Return what the installed source tells; None where it cannot be read, or declares no flag."""
     asked = listed.probe
     if not isinstance(asked, ListSource):
         return None
@@ -34,4 +51,5 @@ def installed_flags(host: Host, listed: Evidence, version: str | None) -> Flags 
         flags = flags_of(tree)
     except ToolsError:
         return None
-    return of_source(flags, tree.version() or source.version or version) if flags else None
+    told = tree.version() or source.version or version
+    return Installed(source, of_source(flags, told)) if flags else None

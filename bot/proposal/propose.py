@@ -7,18 +7,21 @@ from typing import Any
 
 from bot.investigate import Asking, Event, Learned
 from bot.proposal.edits import Checked, Server, checked
-from bot.proposal.flags import Flags, of_version
-from bot.proposal.installed import installed_flags, listing
+from bot.proposal.flags import of_version
+from bot.proposal.foreseen import foreseen
+from bot.proposal.installed import Installed, installed, listing
 from bot.proposal.predicted import predicted
 from bot.proposal.traps import interrupts, traps
 from bot.proposal.wanted import NotPossible, Wanted
+from bot.source.known import known_of
+from bot.source.uncollected import uncollected
 from tools.change import Bounds, Change, HeldBy, Identity, KeepRule, Predicted, Proposal
 from tools.change.by_hand import by_hand
 from tools.change.keep_rule import Goal
 from tools.change.proposal import Load
 from tools.engine import Environment, Launch, ServerLog
 from tools.engine.launcher import Launcher
-from tools.errors import HostError
+from tools.errors import HostError, ToolsError
 from tools.evidence import AnyProbe, Evidence, ask
 from tools.host import Host
 from tools.known import Known
@@ -69,7 +72,9 @@ def propose(
     known = Known(looks)
     launcher = _launcher(looks, known)
     launch = known.get(Launch)
-    flags, notes = _flags(host, looks, launch)
+    engine, version = (launch.engine, launch.version) if launch else (None, None)
+    source = installed(host, looks[-1], version) if engine in (None, "sglang") else None
+    flags = source.flags if source else of_version(engine, version)
     change = checked(wanted.change, _server(known, launcher, launch), flags)
     _differs(change, launch)
     identity = _identity(launcher, change)
@@ -88,7 +93,13 @@ def propose(
         old=launcher.command,
         new=change.new,
         edits=change.edits,
-        traps=(*_told(launcher, change, notes), *traps(change.change, known)),
+        traps=(
+            *launcher.remarks,
+            *([] if source else [f"Its flags are checked against {flags.known_by}."]),
+            *change.notes,
+            *traps(change.change, known),
+            *(_foreseen(source, looks, change) if source else ()),
+        ),
         interrupts=tuple(interrupts(known)),
         predicted=_predicted(wanted, change, known),
         proofs=dict.fromkeys(change.change.set, "/server_info"),
@@ -146,16 +157,15 @@ def _identity(launcher: Launcher, change: Checked) -> Identity:
     )
 
 
-def _flags(
-    host: Host, looks: Sequence[Evidence], launch: Launch | None
-) -> tuple[Flags, tuple[str, ...]]:
-    """Return the flags of the installed version, and a note where they are not its own source's."""
-    engine, version = (launch.engine, launch.version) if launch else (None, None)
-    found = installed_flags(host, looks[-1], version) if engine in (None, "sglang") else None
-    if found is not None:
-        return found, ()
-    flags = of_version(engine, version)
-    return flags, (f"Its flags are checked against {flags.known_by}.",)
+def _foreseen(source: Installed, looks: Sequence[Evidence], change: Checked) -> Sequence[str]:
+    """Return what the installed source makes of the change, or that it could not be followed."""
+    try:
+        with uncollected():
+            return foreseen(source.hurried(), known_of(looks), change)
+    except NotPossible:
+        raise
+    except ToolsError as why:
+        return (f"What the engine makes of it was not foreseen: {str(why).rstrip('.')}.",)
 
 
 def _server(known: Known, launcher: Launcher, launch: Launch | None) -> Server:
@@ -168,10 +178,6 @@ def _server(known: Known, launcher: Launcher, launch: Launch | None) -> Server:
         in_config=launch.from_config if launch else (),
         elsewhere=launcher.flags_elsewhere,
     )
-
-
-def _told(launcher: Launcher, change: Checked, notes: Sequence[str]) -> Sequence[str]:
-    return (*launcher.remarks, *notes, *change.notes)
 
 
 def _predicted(wanted: Wanted, change: Checked, known: Known) -> Predicted:

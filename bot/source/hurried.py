@@ -28,7 +28,7 @@ class Following:
         """Go on, as long as there is time."""
         if monotonic() > self._until:
             raise Unfollowed(
-                f"following it takes longer than {self._bound_s:.0f} s here, where a verdict waits for it; "
+                f"following it takes longer than {self._bound_s:.0f} s here, where somebody waits for it; "
                 "ask for one flag, which has no such bound: perfsleuth explain-flag FLAG HOST"
             )
 

@@ -11,7 +11,7 @@ from bot.experiment.books import Approved
 from bot.experiment.machine import Experiment
 from bot.experiment.record import Record
 from tests.change.engine import KEY, SECRET, StandIn, keepers, stand_in
-from tests.experiment.live import BOUNDS, SmallLoad
+from tests.experiment.live import BOUNDS, SureLoad
 from tests.experiment.pretend import PretendBooks
 from tests.lab.sshd import wait_for
 from tools.change import Change, Edit, KeepRule
@@ -35,7 +35,7 @@ class Tried:
         self.books = PretendBooks(Approved(proposal, proposal.digest, "UANA", 1.0))
         self.stop_by: str | None = None
         self.machine = Experiment(
-            self.books, SmallLoad(LocalHost(), KEY), stopped=lambda: self.stop_by, poll_s=0.1
+            self.books, SureLoad(LocalHost(), KEY), stopped=lambda: self.stop_by, poll_s=0.1
         )
 
     def carry_out(self) -> Record:

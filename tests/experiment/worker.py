@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import http.client
-import json
 import os
 import signal
 import sqlite3
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,16 +17,14 @@ from sqlalchemy import event
 
 from bot.audience import Nobody
 from bot.experiment.books import Said
-from bot.experiment.hands import Run
 from bot.experiment.record import Record
 from bot.settings import HostSettings, Settings
 from bot.store import Store, StoreError
 from bot.work.ends import Ends
 from bot.work.experiments import Experiments
 from bot.work.stops import Stops
-from tests.experiment.live import SmallLoad
+from tests.experiment.live import SureLoad
 from tests.lab.sshd import descendants, name_of
-from tools.change import Proposal
 from tools.hosts.ssh import SshHost
 
 Kind = Literal["kill", "cut", "sshd", "readonly", "full", "none"]
@@ -63,22 +59,6 @@ class Plan:
     sshd: int
     key: str
     fault: Fault
-
-
-class SureLoad(SmallLoad):
-    """Requests that must be answered, and a figure that is sure: what is tested is not the machine's speed."""
-
-    def run(self, proposal: Proposal, /) -> Run:
-        told = super().run(proposal)
-        line = http.client.HTTPConnection("127.0.0.1", proposal.port, timeout=20)
-        line.request("GET", "/server_info", headers={"Authorization": f"Bearer {self._key}"})
-        few = json.loads(line.getresponse().read())["max_running_requests"] == 2
-        line.close()
-        self._runs += 1
-        rate = (100.0 if few else 150.0) + self._runs % 2
-        return replace(told, figures={"output rate, tok/s": rate})
-
-    _runs = 0
 
 
 class _Faults:

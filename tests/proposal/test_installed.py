@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.proposal.installed import installed_flags, listing
+from bot.proposal.installed import installed, listing
 from tools.evidence import ask
 from tools.hosts.local import LocalHost
 
@@ -46,12 +46,13 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_what_the_installed_source_declares_is_what_counts(package: Path) -> None:
     host = LocalHost(name="gpu-1")
     listed = ask(host, [listing(host, {"source_path": str(package)})])[0]
-    flags = installed_flags(host, listed, None)
-    assert flags is not None
-    assert flags.known_by == "the installed source of 0.5.99"
-    found = flags.find("attention_backend")
+    found = installed(host, listed, None)
     assert found is not None
-    assert (found.names, found.takes, found.choices) == (
+    flags = found.flags
+    assert flags.known_by == "the installed source of 0.5.99"
+    backend = flags.find("attention_backend")
+    assert backend is not None
+    assert (backend.names, backend.takes, backend.choices) == (
         ("--attention-backend",),
         1,
         ("fa3", "triton"),
@@ -66,4 +67,4 @@ def test_a_host_without_a_source_has_none(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     host = LocalHost(name="gpu-1")
     listed = ask(host, [listing(host, {"source_path": str(tmp_path / "nothing")})])[0]
-    assert installed_flags(host, listed, "0.5.11") is None
+    assert installed(host, listed, "0.5.11") is None

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from bot.cli import app
 from bot.source.folder import SourceFolder
-from tests.provenance.engines import declared, direct
+from tests.provenance.engines import declared, direct, only
 from tools.errors import Absent
 from tools.provenance.flags import flags_of
 
@@ -64,3 +64,8 @@ def test_the_commands_answer_from_a_folder(tmp_path: Path) -> None:
 def test_a_folder_without_the_engine_says_what_to_name(tmp_path: Path) -> None:
     with pytest.raises(Absent, match="site-packages"):
         SourceFolder(tmp_path)
+
+
+def test_a_source_whose_flags_cannot_be_followed_is_told_as_absent() -> None:
+    with pytest.raises(Absent, match="the flags of this source cannot be read: AttributeError"):
+        flags_of(only("pass"))

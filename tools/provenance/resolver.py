@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from tools.errors import Absent
 from tools.provenance import understands  # noqa: F401 - what is understood registers itself
 from tools.provenance.commandline import Declared
 from tools.provenance.fallbacks import fallen_back
@@ -146,14 +147,17 @@ def _collect(machine: Machine, found: Resolution) -> None:
 
 
 def declared_flags(tree: Tree, given: Given | None = None) -> list[Declared]:
-    """Return what the engine's own add_cli_args declares, in its order."""
+    """Return what the engine's own add_cli_args declares, in its order; raise Absent where it cannot be followed."""
     machine = machine_for(tree, given or Given())
     module = machine.imports.module(MODULE)
     if module is None:
         return []
     parser = machine.call(machine.outside.attribute("argparse.ArgumentParser"), [], Record())
     cls = machine.imports.member(module, "ServerArgs")
-    if isinstance(cls, Class):
-        machine.call(machine.attribute(cls, "add_cli_args"), [parser], Record())
+    try:
+        if isinstance(cls, Class):
+            machine.call(machine.attribute(cls, "add_cli_args"), [parser], Record())
+    except Raised as error:
+        raise Absent(f"the flags of this source cannot be read: {told(error.value)}") from None
     declared: list[Declared] = parser.attrs["declared"]
     return declared

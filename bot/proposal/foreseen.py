@@ -1,0 +1,173 @@
+"""What the installed source makes of a changed launch: followed before anything is restarted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from bot.proposal.edits import Checked
+from bot.proposal.wanted import NotPossible
+from bot.source.known import Known
+from tools.change import Change
+from tools.errors import Absent
+from tools.knowledge.fields import public_names
+from tools.provenance.answer import flag_of, plain
+from tools.provenance.explanation import Explanation
+from tools.provenance.given import Given
+from tools.provenance.tree import Tree
+from tools.provenance.values import Unknown
+
+SHOWN = 5  # fields that change along; the rest is counted
+_WHY_CHARS = 300
+_LIST = 6  # values that are shown one by one
+Leaves = dict[str, Any]
+
+
+def foreseen(tree: Tree, known: Known, change: Checked) -> tuple[str, ...]:
+    """Return what is to be known of a change: what the engine makes of it, and what changes along.
+
+    The resolver of the installed source is followed for the launch as it is and as it would be. Nothing
+    is said where it cannot be followed for what runs, or where what runs contradicts it. Raises
+    NotPossible where the engine would not start so, or would come to the very same arguments.
+    """
+    given = known.given
+    now = _followed(tree, replace(known, given=replace(given, resolved=None)))
+    if isinstance(now, str) or now.resolution.refused or _contradicted(now, given, change.change):
+        return ()
+    then = _followed(tree, _changed(known, change))
+    refused = then if isinstance(then, str) else then.resolution.refused
+    if isinstance(then, str) or refused:
+        why = str(refused).rstrip(".")
+        raise NotPossible(f"This version would not start with it: {_cut(why)}.")
+    asked = tuple(
+        name for name in (*change.change.set, *change.change.unset) if name in then.resolution.asked
+    )
+    along = dict(_differences(now, then, asked))
+    if not along and _same(now, then, change.change, asked):
+        raise NotPossible(f"It would change nothing: {_why(then, asked[0])}")
+    return (*_undone(then, asked, change.change), *_told(along, then))
+
+
+def _followed(tree: Tree, known: Known) -> Explanation | str:
+    """Follow one launch; a sentence where its command line is refused before anything is made of it."""
+    try:
+        return Explanation(tree, known.on(tree))
+    except Absent as why:
+        return str(why).partition(": ")[2] or str(why)
+
+
+def _changed(known: Known, change: Checked) -> Known:
+    wish, given = change.change, known.given
+    environment = {
+        name: value
+        for name, value in {**given.environment, **wish.env}.items()
+        if name not in wish.unset_env
+    }
+    gone = {name.replace("_", "-") for name in wish.unset}
+    config = known.config and {k: v for k, v in known.config.items() if k not in gone}
+    new = replace(given, argv=change.new, environment=environment, resolved=None)
+    return replace(known, given=new, config=config)
+
+
+def _contradicted(now: Explanation, given: Given, change: Change) -> bool:
+    """Whether the server runs with another value than reading says it does: then reading is no guide."""
+    said = given.resolved or {}
+    return any(
+        not isinstance(value := now.resolution.resolved.get(name), Unknown)
+        and name in said
+        and plain(value) != plain(said[name])
+        for name in (*change.set, *change.unset)
+    )
+
+
+def _same(now: Explanation, then: Explanation, change: Change, asked: tuple[str, ...]) -> bool:
+    """Whether every field that is asked for surely ends as it is now, and no variable is changed."""
+    if not asked or change.env or change.unset_env:
+        return False
+    pairs = ((now.resolution.resolved[one], then.resolution.resolved[one]) for one in asked)
+    return all(
+        not isinstance(old, Unknown) and not isinstance(new, Unknown) and plain(old) == plain(new)
+        for old, new in pairs
+    )
+
+
+def _why(then: Explanation, name: str) -> str:
+    """Say why a field ends as it is: a line of the source, or that the engine chooses that anyway."""
+    answer = then.one(name)
+    if answer.overridden:
+        return _first(answer.sentence)
+    return f"{flag_of(name)} is {_value(name, answer.resolved)} as it is."
+
+
+def _undone(then: Explanation, asked: tuple[str, ...], change: Change) -> Iterator[str]:
+    """Yield each flag that the engine does not leave as it is asked, and what takes one's place."""
+    for name in asked:
+        answer = then.one(name)
+        if name in change.set and answer.overridden:
+            yield _first(answer.sentence)
+        elif name in change.unset and answer.resolved is not None:
+            yield f"Without it, {flag_of(name)} is {_value(name, answer.resolved)}."
+
+
+def _told(along: Mapping[str, tuple[Any, Any]], then: Explanation) -> Iterator[str]:
+    for name, (old, new) in list(along.items())[:SHOWN]:
+        fired = [one for one in then.brief(name.split(".", 1)[0]).sites if one.state == "fired"]
+        where = f" ({fired[-1].file}:{fired[-1].line})" if fired else ""
+        was, will = _value(name, old), _value(name, new)
+        yield f"It changes {name} as well, from {was} to {will}{where}."
+    if len(along) > SHOWN:
+        yield f"It changes {len(along) - SHOWN} more of the engine's arguments as well."
+
+
+def _differences(
+    now: Explanation, then: Explanation, asked: tuple[str, ...]
+) -> Iterator[tuple[str, tuple[Any, Any]]]:
+    """Yield what else surely becomes another: a field, or a part of one that has parts."""
+    for name in then.names():
+        if name in asked:
+            continue
+        was, will = _leaves(now, name), _leaves(then, name)
+        for leaf in was.keys() & will.keys():
+            if was[leaf] != will[leaf]:
+                yield leaf, (was[leaf], will[leaf])
+
+
+def _leaves(of: Explanation, name: str) -> Leaves:
+    value = of.resolution.resolved.get(name)
+    if name not in of.resolution.resolved or isinstance(value, Unknown):
+        return {}
+    found = plain(value)
+    return dict(_parts(name, found)) if isinstance(found, dict) else {name: found}
+
+
+def _parts(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the parts that have a value; one without may be a part that is not known."""
+    if isinstance(value, dict):
+        for key, each in value.items():
+            yield from _parts(f"{name}.{key}", each)
+    elif value is not None:
+        yield name, value
+
+
+def _value(name: str, value: Any) -> str:
+    if value is None:
+        return "not set"
+    if isinstance(value, (bool, int, float)):
+        return str(value)
+    if isinstance(value, list) and len(value) > _LIST:
+        return f"{len(value)} values ({value[0]} to {value[-1]})" if _numbers(value) else "another"
+    return _cut(str(value)) if name.split(".", 1)[0] in public_names() else "another"
+
+
+def _numbers(values: list[Any]) -> bool:
+    return all(isinstance(one, (int, float)) for one in values)
+
+
+def _first(sentence: str) -> str:
+    """Return a sentence without what is said of the log."""
+    return sentence.partition("; the log ")[0].rstrip(".") + "."
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _WHY_CHARS else text[: _WHY_CHARS - 3] + "..."
