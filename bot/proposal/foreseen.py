@@ -46,7 +46,7 @@ def foreseen(tree: Tree, known: Known, change: Checked) -> tuple[str, ...]:
     along = dict(_differences(now, then, asked))
     if not along and _same(now, then, change.change, asked):
         raise NotPossible(f"It would change nothing: {_why(then, asked[0])}")
-    return (*_undone(then, asked, change.change), *_told(along, then))
+    return (*_undone(then, asked, change.change), *_told(along, then, _named(change.change)))
 
 
 def _followed(tree: Tree, known: Known) -> Explanation | str:
@@ -97,7 +97,7 @@ def _why(then: Explanation, name: str) -> str:
     answer = then.one(name)
     if answer.overridden:
         return _first(answer.sentence)
-    return f"{flag_of(name)} is {_value(name, answer.resolved)} as it is."
+    return f"{flag_of(name)} is {_value(answer.resolved)} as it is."
 
 
 def _undone(then: Explanation, asked: tuple[str, ...], change: Change) -> Iterator[str]:
@@ -107,17 +107,26 @@ def _undone(then: Explanation, asked: tuple[str, ...], change: Change) -> Iterat
         if name in change.set and answer.overridden:
             yield _first(answer.sentence)
         elif name in change.unset and answer.resolved is not None:
-            yield f"Without it, {flag_of(name)} is {_value(name, answer.resolved)}."
+            yield f"Without it, {flag_of(name)} is {_value(answer.resolved)}."
 
 
-def _told(along: Mapping[str, tuple[Any, Any]], then: Explanation) -> Iterator[str]:
+def _named(change: Change) -> str:
+    """Name a change as what does something; a card of a plan shows what several do."""
+    parts = [flag_of(name) for name in change.set]
+    parts += [f"taking out {flag_of(name)}" for name in change.unset]
+    parts += [*change.env, *(f"taking out {name}" for name in change.unset_env)]
+    named = " and ".join(parts) if len(parts) < 3 else "all of it together"
+    return named[:1].upper() + named[1:]
+
+
+def _told(along: Mapping[str, tuple[Any, Any]], then: Explanation, what: str) -> Iterator[str]:
     for name, (old, new) in list(along.items())[:SHOWN]:
         fired = [one for one in then.brief(name.split(".", 1)[0]).sites if one.state == "fired"]
         where = f" ({fired[-1].file}:{fired[-1].line})" if fired else ""
-        was, will = _value(name, old), _value(name, new)
-        yield f"It changes {name} as well, from {was} to {will}{where}."
+        pair = f", from {_value(old)} to {_value(new)}" if _public(name) else ""
+        yield f"{what} changes {name} as well{pair}{where}."
     if len(along) > SHOWN:
-        yield f"It changes {len(along) - SHOWN} more of the engine's arguments as well."
+        yield f"{what} changes {len(along) - SHOWN} more of the engine's arguments as well."
 
 
 def _differences(
@@ -128,8 +137,8 @@ def _differences(
         if name in asked:
             continue
         was, will = _leaves(now, name), _leaves(then, name)
-        for leaf in was.keys() & will.keys():
-            if was[leaf] != will[leaf]:
+        for leaf in will:
+            if leaf in was and was[leaf] != will[leaf]:
                 yield leaf, (was[leaf], will[leaf])
 
 
@@ -150,14 +159,18 @@ def _parts(name: str, value: Any) -> Iterator[tuple[str, Any]]:
         yield name, value
 
 
-def _value(name: str, value: Any) -> str:
+def _public(name: str) -> bool:
+    return name.split(".", 1)[0] in public_names()
+
+
+def _value(value: Any) -> str:
+    """Write a value that may be shown; of many only the ends, where they have an order."""
     if value is None:
         return "not set"
-    if isinstance(value, (bool, int, float)):
-        return str(value)
     if isinstance(value, list) and len(value) > _LIST:
-        return f"{len(value)} values ({value[0]} to {value[-1]})" if _numbers(value) else "another"
-    return _cut(str(value)) if name.split(".", 1)[0] in public_names() else "another"
+        ends = f" ({value[0]} to {value[-1]})" if _numbers(value) else ""
+        return f"{len(value)} values{ends}"
+    return _cut(str(value))
 
 
 def _numbers(values: list[Any]) -> bool:

@@ -9,7 +9,7 @@ import pytest
 
 from bot.proposal.edits import Server, checked
 from bot.proposal.flags import of_source
-from bot.proposal.foreseen import foreseen
+from bot.proposal.foreseen import SHOWN, foreseen
 from bot.proposal.wanted import NotPossible
 from bot.source.folder import SourceFolder
 from bot.source.known import Known
@@ -22,6 +22,7 @@ from tools.provenance.given import Given
 from tools.provenance.tree import Tree
 
 ARGS = "sglang/srt/server_args.py"
+MANY = ("page_size", "max_running", "tp_size", "mem_fraction", "speculative", "api_key")
 START = ("python3", "-m", "sglang.launch_server", "--model-path", "/models/m")
 
 
@@ -107,15 +108,39 @@ def test_what_changes_along_is_told_with_both_values_and_the_line() -> None:
     tree = direct()
     said = told(tree, setting(dp_size=2))
     line = lines(tree, ARGS, "self.chunked_prefill_size //= self.dp_size")
-    assert f"It changes chunked_prefill_size as well, from 4096 to 2048 ({ARGS}:{line})." in said
-    assert any(one.startswith("It changes cuda_graph.prefill.backend as well") for one in said)
+    assert (
+        f"--dp-size changes chunked_prefill_size as well, from 4096 to 2048 ({ARGS}:{line})."
+        in said
+    )
+    assert any(
+        one.startswith("--dp-size changes cuda_graph.prefill.backend as well") for one in said
+    )
 
 
 def test_a_long_list_of_sizes_is_told_by_its_ends() -> None:
     tree = begun_by("self.max_running = list(range(4, 4 + self.watchdog // 10))")
     line = lines(tree, ARGS, "self.max_running = list")
     assert told(tree, setting(watchdog=400)) == (
-        f"It changes max_running as well, from 30 values (4 to 33) to 40 values (4 to 43) ({ARGS}:{line}).",
+        f"--watchdog changes max_running as well, from 30 values (4 to 33) to 40 values (4 to 43) ({ARGS}:{line}).",
+    )
+
+
+def test_what_taking_out_changes_along_is_told_as_that_and_many_are_counted() -> None:
+    more = "\n".join(f"self.{n} = self.watchdog" for n in MANY)
+    said = told(begun_by(more), Change(unset=("watchdog",)), "--watchdog", "400")
+    assert said[0] == "Without it, --watchdog is 300."
+    assert said[1].startswith(
+        "Taking out --watchdog changes tp_size as well, from 400 to 300 (sglang/"
+    )
+    assert said[-1] == "Taking out --watchdog changes 1 more of the engine's arguments as well."
+    assert len(said) == 1 + SHOWN + 1
+
+
+def test_a_value_that_may_be_a_secret_is_not_told() -> None:
+    tree = begun_by("self.api_key = f'hf_{self.watchdog}'")
+    line = lines(tree, ARGS, "self.api_key = f")
+    assert told(tree, setting(watchdog=400)) == (
+        f"--watchdog changes api_key as well ({ARGS}:{line}).",
     )
 
 
@@ -140,7 +165,7 @@ def test_a_file_of_config_loses_what_is_taken_out_of_it() -> None:
 def test_a_variable_alone_is_followed_as_well() -> None:
     tree = begun_by("self.watchdog = 500 if os.getenv('NCCL_ALGO') == 'Ring' else self.watchdog")
     line = lines(tree, ARGS, "self.watchdog = 500")
-    said = (f"It changes watchdog as well, from 300 to 500 ({ARGS}:{line}).",)
+    said = (f"NCCL_ALGO changes watchdog as well, from 300 to 500 ({ARGS}:{line}).",)
     assert told(tree, Change(env={"NCCL_ALGO": "Ring"})) == said
     assert told(tree, Change(env={"NCCL_ALGO": "Tree"})) == ()
 
