@@ -8,7 +8,6 @@ import os
 import signal
 import sys
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
 
 from bot import log, memory, settings, traces
@@ -20,6 +19,7 @@ from bot.slack.api.check import missing_sentence
 from bot.slack.api.introduce import introduce
 from bot.slack.office import Office, Reach, Watched, as_it_is, open_office
 from bot.slack.reception.http import parted
+from bot.threads import Threads
 from bot.work.experiments import OnIt
 
 DRAIN_S = 8.0  # for what runs; what is cut short goes on after the next start
@@ -27,7 +27,6 @@ _STOPPED = 130
 # Rules and parsers compute in threads beside the event loop. With Python's 5 ms between switches 20
 # of them hold back every step of an ack by up to 0.1 s (measured: acks of 2.9 s; so, of .5 s).
 _SWITCH_S = 0.0005
-_THREADS = 64  # for short calls of the loop: charts, drawn one after the other, must not fill it
 _LOG = logging.getLogger("perfsleuth")
 
 
@@ -67,7 +66,8 @@ async def run(
 
     Return False where a run was cut short, whose thread may still live. Raises ToolsError.
     """
-    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_THREADS, "perfsleuth"))
+    threads = Threads()
+    asyncio.get_running_loop().set_default_executor(threads)
     async with AsyncExitStack() as opened:
         pulse = Pulse(service.metrics)
         opened.callback(pulse.close)
@@ -78,6 +78,7 @@ async def run(
             us,
             address,
             opened,
+            threads,
             host_of=host_of,
             watched_by=watched_by,
             on_host=on_host,

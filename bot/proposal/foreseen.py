@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -33,20 +33,25 @@ def foreseen(tree: Tree, known: Known, change: Checked) -> tuple[str, ...]:
     """
     given = known.given
     now = _followed(tree, replace(known, given=replace(given, resolved=None)))
-    if isinstance(now, str) or now.resolution.refused or _contradicted(now, given, change.change):
+    if isinstance(now, str) or now.resolution.refused:
+        return ()
+    put, out = _fields(now, change.change.set), _fields(now, change.change.unset)
+    if _contradicted(now, given, (*put, *out)):
         return ()
     then = _followed(tree, _changed(known, change))
     refused = then if isinstance(then, str) else then.resolution.refused
     if isinstance(then, str) or refused:
         why = str(refused).rstrip(".")
         raise NotPossible(f"This version would not start with it: {_cut(why)}.")
-    asked = tuple(
-        name for name in (*change.change.set, *change.change.unset) if name in then.resolution.asked
-    )
-    along = dict(_differences(now, then, asked))
-    if not along and _same(now, then, change.change, asked):
-        raise NotPossible(f"It would change nothing: {_why(then, asked[0])}")
-    return (*_undone(then, asked, change.change), *_told(along, then, _named(change.change)))
+    along = dict(_differences(now, then, (*put, *out)))
+    variables = change.change.env or change.change.unset_env
+    if not along and not variables and _same(now, then, (*put, *out)):
+        raise NotPossible(f"It would change nothing: {_why(then, (*put, *out)[0])}")
+    return (*_undone(then, put, out), *_told(along, then, _named(change.change)))
+
+
+def _fields(now: Explanation, names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(field for name in names if (field := now.field(name)))
 
 
 def _followed(tree: Tree, known: Known) -> Explanation | str:
@@ -70,23 +75,21 @@ def _changed(known: Known, change: Checked) -> Known:
     return replace(known, given=new, config=config)
 
 
-def _contradicted(now: Explanation, given: Given, change: Change) -> bool:
+def _contradicted(now: Explanation, given: Given, asked: Iterable[str]) -> bool:
     """Whether the server runs with another value than reading says it does: then reading is no guide."""
     said = given.resolved or {}
     return any(
         not isinstance(value := now.resolution.resolved.get(name), Unknown)
         and name in said
         and plain(value) != plain(said[name])
-        for name in (*change.set, *change.unset)
+        for name in asked
     )
 
 
-def _same(now: Explanation, then: Explanation, change: Change, asked: tuple[str, ...]) -> bool:
-    """Whether every field that is asked for surely ends as it is now, and no variable is changed."""
-    if not asked or change.env or change.unset_env:
-        return False
+def _same(now: Explanation, then: Explanation, asked: tuple[str, ...]) -> bool:
+    """Whether something is asked for, and every field of it surely ends as it is now."""
     pairs = ((now.resolution.resolved[one], then.resolution.resolved[one]) for one in asked)
-    return all(
+    return bool(asked) and all(
         not isinstance(old, Unknown) and not isinstance(new, Unknown) and plain(old) == plain(new)
         for old, new in pairs
     )
@@ -100,13 +103,12 @@ def _why(then: Explanation, name: str) -> str:
     return f"{flag_of(name)} is {_value(answer.resolved)} as it is."
 
 
-def _undone(then: Explanation, asked: tuple[str, ...], change: Change) -> Iterator[str]:
+def _undone(then: Explanation, put: Iterable[str], out: Iterable[str]) -> Iterator[str]:
     """Yield each flag that the engine does not leave as it is asked, and what takes one's place."""
-    for name in asked:
+    yield from (_first(one.sentence) for one in map(then.one, put) if one.overridden)
+    for name in out:
         answer = then.one(name)
-        if name in change.set and answer.overridden:
-            yield _first(answer.sentence)
-        elif name in change.unset and answer.resolved is not None:
+        if answer.resolved is not None:
             yield f"Without it, {flag_of(name)} is {_value(answer.resolved)}."
 
 

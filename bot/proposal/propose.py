@@ -77,6 +77,7 @@ def propose(
     flags = source.flags if source else of_version(engine, version)
     change = checked(wanted.change, _server(known, launcher, launch), flags)
     _differs(change, launch)
+    ahead = _foreseen(source, looks, change) if source else ()
     identity = _identity(launcher, change)
     log = known.get(ServerLog)
     goal = wanted.goal or _goal(change.change)
@@ -98,7 +99,7 @@ def propose(
             *([] if source else [f"Its flags are checked against {flags.known_by}."]),
             *change.notes,
             *traps(change.change, known),
-            *(_foreseen(source, looks, change) if source else ()),
+            *ahead,
         ),
         interrupts=tuple(interrupts(known)),
         predicted=_predicted(wanted, change, known),

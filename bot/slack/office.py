@@ -43,6 +43,7 @@ from bot.slack.reception.seen_by import SeenBy
 from bot.slack.reception.shelf import Shelf
 from bot.slack.reception.socket import Socket
 from bot.slack.tending import DAY_S, reconcile, tend
+from bot.threads import Threads
 from bot.work.due import Summaries
 from bot.work.experiments import OnIt
 from bot.work.helping import Helping
@@ -51,6 +52,7 @@ from tools.host import Host
 
 ANNOUNCED_S = 2.0  # work waits no longer for its first message: Slack may be away
 FLUSH_S = 5.0  # for what is ready to be said when the bot ends
+SETTLE_S = 5.0  # for calls in threads that nobody awaits any more; the store is closed after them
 Reach = Callable[[str, Settings], Host]
 Watched = Callable[[Audience], Audience]
 
@@ -108,12 +110,13 @@ async def open_office(
     us: Us,
     address: tuple[str, int] | None,
     opened: AsyncExitStack,
+    threads: Threads,
     *,
     host_of: Reach = reach,
     watched_by: Watched = as_it_is,
     on_host: OnIt = OnHost,
 ) -> Office:
-    """Open everything and begin to work; what `opened` holds closes it again.
+    """Open everything and begin to work; what `opened` holds closes it again, the store after the last of `threads`.
 
     `address` is where signed HTTP requests are taken, None for Socket Mode. Raises StoreError,
     JobsError or HttpError with one sentence.
@@ -121,6 +124,7 @@ async def open_office(
     loop = asyncio.get_running_loop()
     replica = await asyncio.to_thread(Replica.open, service, known)
     opened.callback(replica.close)
+    opened.push_async_callback(threads.settled, SETTLE_S)
     service, store = replica.service, replica.store
     wire = Wire(client_of(service))
     opened.push_async_callback(wire.close)

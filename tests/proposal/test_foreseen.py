@@ -177,6 +177,12 @@ def test_nothing_is_said_where_what_runs_contradicts_the_reading() -> None:
     )
 
 
+def test_a_flag_that_is_named_by_another_of_its_names_is_not_told_as_changing_along() -> None:
+    assert told(direct(), setting(tensor_parallel_size=2)) == ()
+    with pytest.raises(NotPossible, match="nothing: --tp-size is 2 as it is"):
+        told(direct(), setting(tensor_parallel_size=2), "--tp-size=2", "--watchdog", "99")
+
+
 def test_what_is_not_known_is_not_said() -> None:
     assert told(direct(), setting(chunked_prefill_size=2048), gpu="A card of 2041") == ()
 

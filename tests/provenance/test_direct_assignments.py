@@ -127,3 +127,25 @@ def test_an_environment_variable_is_a_hidden_input() -> None:
 
 def test_secrets_and_texts_of_unknown_fields_are_not_shown() -> None:
     assert "hunter2" not in str(explained(direct(), "--api-key hunter2", **A6000).one("api_key"))
+
+
+@pytest.mark.parametrize(
+    ("name", "field"),
+    [
+        ("--tensor-parallel-size", "tp_size"),
+        ("tensor_parallel_size", "tp_size"),
+        ("tp-size", "tp_size"),
+        ("--lora", "enable_lora"),
+        ("--model", "model_path"),
+    ],
+)
+def test_a_flag_is_explained_by_any_of_its_names_though_its_field_has_another(
+    name: str, field: str
+) -> None:
+    assert explained(direct(), "--tp-size 2", **A6000).one(name).flag == field
+
+
+@pytest.mark.parametrize("spelled", ["--tp-size", "--tensor-parallel-size", "--tp"])
+def test_what_was_passed_by_another_name_than_the_fields_is_told_as_passed(spelled: str) -> None:
+    answer = explained(direct(), f"{spelled} 2", **A6000).one("tp_size")
+    assert answer.sentence == "--tp-size is 2, as passed; nothing has overridden it."

@@ -102,6 +102,9 @@ def _parse(machine: Machine, args: list[Value], _named: Record) -> Value:
     named = Instance(_NAMESPACE)
     _real(machine, declared, without_defaults=True).parse_args(plain, _Target(named))
     machine.passed = set(named.attrs)
+    for each in declared:  # --tensor-parallel-size, or --tp-size, fills the field tp_size
+        if each.dest in named.attrs:
+            machine.passed |= {name.lstrip("-").replace("-", "_") for name in each.names}
     return namespace
 
 

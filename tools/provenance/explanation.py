@@ -50,6 +50,13 @@ class Explanation:
         """Return every field, in the order of the source, those for inner use aside."""
         return [name for name in self.resolution.asked if not name.startswith("_")]
 
+    def field(self, flag: str) -> str:
+        """Return the field that a flag fills, by any of its names; "" where it fills none."""
+        name = flag.lstrip("-").replace("-", "_")
+        if name in self.resolution.asked:
+            return name
+        return field_of(flags_of(self.tree), flag, self.resolution.asked)
+
     def changed(self) -> list[str]:
         """Return the fields that surely are not as they were asked."""
         return [name for name in self.names() if self._overridden(name, self._events.get(name, []))]
@@ -68,10 +75,8 @@ class Explanation:
 
     def one(self, flag: str) -> FlagAnswer:
         """Explain one flag, by any of its names; raise Absent where this version has none so called."""
-        name = flag.lstrip("-").replace("-", "_")
-        if name not in self.resolution.asked:
-            name = field_of(flags_of(self.tree), flag)
-        if name not in self.resolution.asked:
+        name = self.field(flag)
+        if not name:
             raise Absent(f"{flag} is no flag of this version: perfsleuth flags --search lists them")
         if name not in self._answers:
             sites = sites_of(self.tree, frozenset((name,)), name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -119,10 +119,16 @@ def _named(action: Value) -> str:
     return action.cls.name if isinstance(action, Instance) else ""
 
 
-def field_of(flags: Iterable[Flag], name: str) -> str:
-    """Return the field that a name means: a field itself, a flag, or one of its other names."""
-    word = name.lstrip("-").replace("_", "-")
-    for flag in flags:
-        if f"--{word}" in flag.names:
-            return flag.dest
-    return word.replace("-", "_")
+def field_of(flags: Iterable[Flag], name: str, fields: Container[str]) -> str:
+    """Return which of these fields a name means: itself, a flag, or one of its other names; "" for none.
+
+    A flag fills the field of its dest, or of another of its names: --tensor-parallel-size fills tp_size.
+    """
+    word = name.lstrip("-").replace("-", "_")
+    named = [flag for flag in flags if word in (flag.dest, *_words(flag))]
+    meant = [word, *(one for flag in named for one in (flag.dest, *_words(flag)))]
+    return next((one for one in meant if one in fields), "")
+
+
+def _words(flag: Flag) -> tuple[str, ...]:
+    return tuple(name.lstrip("-").replace("-", "_") for name in flag.names)

@@ -28,9 +28,7 @@ from tools.provenance.values import (
 )
 
 MODULE = "sglang.srt.server_args"
-OUTLIVED = (
-    3  # raises that a running server is taken to have passed; more, and the facts are another's
-)
+OUTLIVED = 3  # raises that a running server may have passed; more, and the facts are another's
 RESOLVE = "resolve_once"  # since 0.5.19 a record is resolved when it is told to be
 
 
