@@ -28,8 +28,8 @@ class Approvals:
         """Return the run that carries it out; or a sentence on why there is none."""
         if (why := self._why_not(offer, shown)) is not None:
             return why
-        if (busy := self._busy(offer)) is not None:
-            return busy
+        if (busy := self._busy(offer)) is not None:  # of this very one, where a click came before
+            return self._why_not(self._again(offer), shown) or busy
         if not self._store.proposals.approve(offer.id, shown, user):
             return self._why_not(self._again(offer), shown) or "That has been decided meanwhile."
         run = self._store.runs.add(

@@ -2,39 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from tests.change.engine import StandIn, stand_in, until
-from tools.change import Change, Edit, Identity, Proposal
+from tests.change.engine import StandIn, until
+from tests.change.held import GONE, begun, changed
+from tools.change import Change, Identity, Proposal
 from tools.change.keeper import Held, Keeper
 from tools.hosts.local import LocalHost
-
-TWO = Edit(drop=("--max-running-requests",), add=("--max-running-requests", "2"))
-GONE = Edit(drop=("--max-running-requests",))
-
-
-@pytest.fixture
-def server(tmp_path: Path):
-    with stand_in(tmp_path, "--max-running-requests", "64") as one:
-        yield one
-
-
-def begun(server: StandIn, *edits: Edit, name: str = "e1", **more: object) -> Keeper:
-    keeper = server.keeper(name)
-    status = keeper.begin(server.proposal(*(edits or (TWO,)), **more), name, 1)  # type: ignore[arg-type]
-    assert status.state == "armed", status.trouble
-    return keeper
-
-
-def changed(server: StandIn, *edits: Edit, **more: object) -> Keeper:
-    keeper = begun(server, *edits, **more)
-    keeper.stop()
-    until(keeper, "stopped")
-    keeper.start()
-    until(keeper, "ready")
-    return keeper
 
 
 def test_the_same_name_learns_how_it_is_and_another_one_is_refused(server: StandIn) -> None:

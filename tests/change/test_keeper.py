@@ -11,38 +11,14 @@ from pathlib import Path
 import pytest
 
 from tests.change.engine import KEY, SECRET, StandIn, keepers, stand_in, until
+from tests.change.held import GONE, TWO, begun, changed
 from tests.lab.sshd import wait_for
-from tools.change import Edit
 from tools.change.keeper import Keeper
 from tools.errors import HostError
 from tools.host import Asks, Output
 from tools.hosts.local import LocalHost
 
-TWO = Edit(drop=("--max-running-requests",), add=("--max-running-requests", "2"))
-GONE = Edit(drop=("--max-running-requests",))
 ODD = ("--max-running-requests", "64", "--served-model-name", "\udcff\udcfe \n'", "--schedule-policy", "", "--tp", "2")  # fmt: skip
-
-
-@pytest.fixture
-def server(tmp_path: Path):
-    with stand_in(tmp_path, "--max-running-requests", "64") as one:
-        yield one
-
-
-def begun(server: StandIn, *edits: Edit, name: str = "e1", **more: object) -> Keeper:
-    keeper = server.keeper(name)
-    status = keeper.begin(server.proposal(*(edits or (TWO,)), **more), name, 1)  # type: ignore[arg-type]
-    assert status.state == "armed", status.trouble
-    return keeper
-
-
-def changed(server: StandIn, *edits: Edit, **more: object) -> Keeper:
-    keeper = begun(server, *edits, **more)
-    keeper.stop()
-    until(keeper, "stopped")
-    keeper.start()
-    until(keeper, "ready")
-    return keeper
 
 
 def test_a_change_that_is_kept_stays_and_the_keeper_leaves(server: StandIn) -> None:

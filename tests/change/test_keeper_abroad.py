@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.change.engine import BOUNDS, KEY, keepers, stand_in, until
+from tests.change.held import TWO
 from tests.lab.sshd import Lab, answers, wait_for
-from tools.change import Edit
 from tools.change.keeper import Keeper
 from tools.evidence import ask
 from tools.hosts.local import LocalHost
@@ -16,8 +16,6 @@ from tools.probes.launch import ReadLaunch
 from tools.probes.metrics import ReadMetrics
 from tools.probes.server_info import ReadServerInfo
 from tools.probes.server_log import ReadServerLog
-
-TWO = Edit(drop=("--max-running-requests",), add=("--max-running-requests", "2"))
 
 
 def test_it_is_the_same_over_ssh(lab: Lab, tmp_path: Path) -> None:

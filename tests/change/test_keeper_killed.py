@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from tests.change.engine import BOUNDS, StandIn, keepers, stand_in, until
+from tests.change.held import TWO
 from tests.lab.sshd import wait_for
 from tools.change import Edit
 from tools.change.keeper import Keeper
 from tools.errors import HostError
 
-TWO = Edit(drop=("--max-running-requests",), add=("--max-running-requests", "2"))
 BAD = Edit(add=("--no-such-flag",))
 
 

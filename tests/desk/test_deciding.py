@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bot.access import Access
 from bot.approvals import LIVES_S, Approvals
-from bot.desk.books import Books, Place
-from bot.desk.deciding import Deciding
 from bot.letter import Letter
 from bot.offers import card, expire
-from bot.settings import Settings
-from bot.store import Offer, Store
+from bot.store import Offer
 from bot.store.change_tables import proposals as rows
 from tests.proposal.made import proposal
 from tests.proposal.servers import launcher
-from tests.work.room import Everybody, Room, text_of
+from tests.work.room import Room, text_of
 from tools.change import Change
 
 ASK = "don't leave perf on the table on CT129. it does 55 tok/s, it was 70"
@@ -314,47 +308,6 @@ def test_a_server_that_may_not_be_restarted_has_no_button_and_the_reason(
     _what_set_it, letter = room.letters(ts, "answer")
     assert letter.buttons == ()
     assert text_of(letter).startswith("I cannot restart this server safely: ")
-
-
-def test_of_two_replicas_and_many_clicks_one_begins_the_experiment(
-    url: str, tmp_path: Path
-) -> None:
-    settings = Settings.model_validate(
-        {"hosts": {"CT129": {"local": True}}, "access": {"approve": ["USAM", "UANA"]}}
-    )
-    stores = [Store.open(url, executor=f"replica-{n}") for n in range(2)]
-    made = stores[0].proposals.add(
-        7, proposal(), user="USAM", channel="C1", thread="1.0", lives_s=600
-    )
-    begun: list[object] = []
-    said: list[str] = []
-    start = threading.Barrier(8)
-
-    def click(number: int) -> None:
-        store = stores[number % 2]
-        place = Place(("USAM", "UANA")[number // 4], "C1", "1.0")
-        access = Access(settings, Everybody())
-        approvals = Approvals(store, lambda user: user, store._database.now)
-        deciding = Deciding(store, access, Books(store), approvals, lambda user: user)
-        start.wait()
-        offer = store.proposals.of_run(7)
-        assert isinstance(offer, Offer)
-        assert deciding.refusal("approve", offer, place) is None
-        with store.together():
-            runs, outcome = deciding.press("approve", offer, made.digest, place, f"act:{number}")
-        begun.extend(runs)
-        said.append(outcome)
-
-    threads = [threading.Thread(target=click, args=(number,)) for number in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(begun) == 1
-    assert len([one for one in said if one.startswith("refused: U")]) == 7
-    assert len([run for run in stores[1].runs.open() if run.kind == "experiment"]) == 1
-    for store in stores:
-        store.close()
 
 
 def test_a_card_repeats_host_and_change_before_an_approval_counts() -> None:

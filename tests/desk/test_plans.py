@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bot.access import Access
-from bot.approvals import LIVES_S, Approvals
-from bot.desk.books import Books, Place
-from bot.desk.deciding import Deciding
+from bot.approvals import LIVES_S
 from bot.letter import Letter
-from bot.settings import Settings
-from bot.store import Offer, Store
 from bot.store.change_tables import proposals as rows
 from tests.desk.test_deciding import alone, card_of, decide, last_act
 from tests.proposal.made import proposal
 from tests.proposal.servers import launcher
-from tests.work.room import Everybody, Room, text_of
+from tests.work.room import Room, text_of
 from tools.change import Plan
 
 ASK = "tune CT129 for prefill, two hours at most"
@@ -206,38 +199,3 @@ def test_a_plan_that_is_stopped_shows_no_card(room: Room) -> None:
     room.work()
     assert "nothing is planned" in room.said(ts)[-1]
     assert not [one for one in room.letters(ts) if "approve" in one.buttons]
-
-
-def test_of_two_replicas_and_many_clicks_one_begins_the_plan(url: str, tmp_path: Path) -> None:
-    settings = Settings.model_validate(
-        {"hosts": {"CT129": {"local": True}}, "access": {"approve": ["USAM", "UANA"]}}
-    )
-    stores = [Store.open(url, executor=f"replica-{n}") for n in range(2)]
-    made = stores[0].proposals.add(
-        7, plan_of(), user="USAM", channel="C1", thread="1.0", lives_s=600
-    )
-    begun: list[object] = []
-    start = threading.Barrier(8)
-
-    def click(number: int) -> None:
-        store = stores[number % 2]
-        place = Place(("USAM", "UANA")[number // 4], "C1", "1.0")
-        access = Access(settings, Everybody())
-        approvals = Approvals(store, lambda user: user, store._database.now)
-        deciding = Deciding(store, access, Books(store), approvals, lambda user: user)
-        start.wait()
-        offer = store.proposals.of_run(7)
-        assert isinstance(offer, Offer)
-        with store.together():
-            runs, _ = deciding.press("approve", offer, made.digest, place, f"act:{number}")
-        begun.extend(runs)
-
-    threads = [threading.Thread(target=click, args=(number,)) for number in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(begun) == 1
-    assert [run.kind for run in stores[1].runs.open()] == ["campaign"]
-    for store in stores:
-        store.close()
