@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.provenance.engines import TEXT, VISION, direct, explained, lines
+from tools.errors import Absent
 
 ARGS = "sglang/srt/server_args.py"
 A6000 = {"gpu": "NVIDIA RTX A6000", "model_config": TEXT}
@@ -135,6 +136,7 @@ def test_secrets_and_texts_of_unknown_fields_are_not_shown() -> None:
         ("--tensor-parallel-size", "tp_size"),
         ("tensor_parallel_size", "tp_size"),
         ("tp-size", "tp_size"),
+        ("--tp", "tp_size"),
         ("--lora", "enable_lora"),
         ("--model", "model_path"),
     ],
@@ -143,6 +145,12 @@ def test_a_flag_is_explained_by_any_of_its_names_though_its_field_has_another(
     name: str, field: str
 ) -> None:
     assert explained(direct(), "--tp-size 2", **A6000).one(name).flag == field
+
+
+@pytest.mark.parametrize("name", ["--m", "--x", "", "-"])
+def test_a_beginning_of_several_names_or_of_none_is_no_flag(name: str) -> None:
+    with pytest.raises(Absent, match="is no flag of this version"):
+        explained(direct(), "", **A6000).one(name)
 
 
 @pytest.mark.parametrize("spelled", ["--tp-size", "--tensor-parallel-size", "--tp"])

@@ -120,12 +120,17 @@ def _named(action: Value) -> str:
 
 
 def field_of(flags: Iterable[Flag], name: str, fields: Container[str]) -> str:
-    """Return which of these fields a name means: itself, a flag, or one of its other names; "" for none.
+    """Return which of these fields a name means: itself, a flag, another name of it, or the only one that begins so.
 
     A flag fills the field of its dest, or of another of its names: --tensor-parallel-size fills tp_size.
+    "" where a name means none.
     """
     word = name.lstrip("-").replace("-", "_")
-    named = [flag for flag in flags if word in (flag.dest, *_words(flag))]
+    known = list(flags)
+    named = [flag for flag in known if word in (flag.dest, *_words(flag))]
+    if not named and word:  # as argparse has it: --tp
+        begun = [flag for flag in known if any(one.startswith(word) for one in _words(flag))]
+        named = begun if len(begun) == 1 else []
     meant = [word, *(one for flag in named for one in (flag.dest, *_words(flag)))]
     return next((one for one in meant if one in fields), "")
 
