@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -21,7 +22,7 @@ from tools.provenance.values import Unknown
 SHOWN = 5  # fields that change along; the rest is counted
 _WHY_CHARS = 300
 _LIST = 6  # values that are shown one by one
-Leaves = dict[str, Any]
+Ends = dict[str, Any]
 
 
 def foreseen(tree: Tree, known: Known, change: Checked) -> tuple[str, ...]:
@@ -31,23 +32,33 @@ def foreseen(tree: Tree, known: Known, change: Checked) -> tuple[str, ...]:
     is said where it cannot be followed for what runs, or where what runs contradicts it. Raises
     NotPossible where the engine would not start so, or would come to the very same arguments.
     """
-    given = known.given
-    now = _followed(tree, replace(known, given=replace(given, resolved=None)))
+    now = _followed(tree, replace(known, given=replace(known.given, resolved=None)))
     if isinstance(now, str) or now.resolution.refused:
         return ()
     put, out = _fields(now, change.change.set), _fields(now, change.change.unset)
-    if _contradicted(now, given, (*put, *out)):
+    was = _ends(now)
+    del now
+    gc.collect()  # a followed launch holds 60 MB in circles, and a second one comes
+    if _contradicted(was, known.given, (*put, *out)):
         return ()
     then = _followed(tree, _changed(known, change))
     refused = then if isinstance(then, str) else then.resolution.refused
     if isinstance(then, str) or refused:
         why = str(refused).rstrip(".")
         raise NotPossible(f"This version would not start with it: {_cut(why)}.")
-    along = dict(_differences(now, then, (*put, *out)))
+    will, asked = _ends(then), (*put, *out)
+    along = dict(_differences(was, will, [one for one in then.names() if one not in asked]))
     variables = change.change.env or change.change.unset_env
-    if not along and not variables and _same(now, then, (*put, *out)):
-        raise NotPossible(f"It would change nothing: {_why(then, (*put, *out)[0])}")
+    same = asked and all(one in was and one in will and was[one] == will[one] for one in asked)
+    if same and not along and not variables:
+        raise NotPossible(f"It would change nothing: {_why(then, asked[0])}")
     return (*_undone(then, put, out), *_told(along, then, _named(change.change)))
+
+
+def _ends(followed: Explanation) -> Ends:
+    """Return what fields end as, those that are surely known."""
+    found = followed.resolution.resolved
+    return {name: plain(one) for name, one in found.items() if not isinstance(one, Unknown)}
 
 
 def _fields(now: Explanation, names: Iterable[str]) -> tuple[str, ...]:
@@ -75,29 +86,15 @@ def _changed(known: Known, change: Checked) -> Known:
     return replace(known, given=new, config=config)
 
 
-def _contradicted(now: Explanation, given: Given, asked: Iterable[str]) -> bool:
+def _contradicted(was: Ends, given: Given, asked: Iterable[str]) -> bool:
     """Whether the server runs with another value than reading says it does: then reading is no guide."""
     said = given.resolved or {}
-    return any(
-        not isinstance(value := now.resolution.resolved.get(name), Unknown)
-        and name in said
-        and plain(value) != plain(said[name])
-        for name in asked
-    )
-
-
-def _same(now: Explanation, then: Explanation, asked: tuple[str, ...]) -> bool:
-    """Whether something is asked for, and every field of it surely ends as it is now."""
-    pairs = ((now.resolution.resolved[one], then.resolution.resolved[one]) for one in asked)
-    return bool(asked) and all(
-        not isinstance(old, Unknown) and not isinstance(new, Unknown) and plain(old) == plain(new)
-        for old, new in pairs
-    )
+    return any(one in was and one in said and was[one] != plain(said[one]) for one in asked)
 
 
 def _why(then: Explanation, name: str) -> str:
     """Say why a field ends as it is: a line of the source, or that the engine chooses that anyway."""
-    answer = then.one(name)
+    answer = then.brief(name)
     if answer.overridden:
         return _first(answer.sentence)
     return f"{flag_of(name)} is {_value(answer.resolved)} as it is."
@@ -105,9 +102,9 @@ def _why(then: Explanation, name: str) -> str:
 
 def _undone(then: Explanation, put: Iterable[str], out: Iterable[str]) -> Iterator[str]:
     """Yield each flag that the engine does not leave as it is asked, and what takes one's place."""
-    yield from (_first(one.sentence) for one in map(then.one, put) if one.overridden)
+    yield from (_first(one.sentence) for one in map(then.brief, put) if one.overridden)
     for name in out:
-        answer = then.one(name)
+        answer = then.brief(name)
         if answer.resolved is not None:
             yield f"Without it, {flag_of(name)} is {_value(answer.resolved)}."
 
@@ -132,33 +129,25 @@ def _told(along: Mapping[str, tuple[Any, Any]], then: Explanation, what: str) ->
 
 
 def _differences(
-    now: Explanation, then: Explanation, asked: tuple[str, ...]
+    was: Ends, will: Ends, names: Iterable[str]
 ) -> Iterator[tuple[str, tuple[Any, Any]]]:
-    """Yield what else surely becomes another: a field, or a part of one that has parts."""
-    for name in then.names():
-        if name in asked:
-            continue
-        was, will = _leaves(now, name), _leaves(then, name)
-        for leaf in will:
-            if leaf in was and was[leaf] != will[leaf]:
-                yield leaf, (was[leaf], will[leaf])
-
-
-def _leaves(of: Explanation, name: str) -> Leaves:
-    value = of.resolution.resolved.get(name)
-    if name not in of.resolution.resolved or isinstance(value, Unknown):
-        return {}
-    found = plain(value)
-    return dict(_parts(name, found)) if isinstance(found, dict) else {name: found}
+    """Yield what surely becomes another: a field, or a part of one that has parts."""
+    for name in names:
+        if name in was and name in will:
+            before = dict(_parts(name, was[name]))
+            for part, value in _parts(name, will[name]):
+                if part in before and before[part] != value:
+                    yield part, (before[part], value)
 
 
 def _parts(name: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the parts that have a value; one without may be a part that is not known."""
-    if isinstance(value, dict):
-        for key, each in value.items():
-            yield from _parts(f"{name}.{key}", each)
-    elif value is not None:
+    """Yield a field, or the parts that have a value; one without may be a part that is not known."""
+    if not isinstance(value, dict):
         yield name, value
+        return
+    for key, each in value.items():
+        if each is not None:
+            yield from _parts(f"{name}.{key}", each)
 
 
 def _public(name: str) -> bool:
