@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tests.change.processes import keepers, parent
+from tests.change.processes import end_keepers, keepers, parent
 from tests.lab.sshd import alive, answers, descendants, free_port, wait_for
 from tools.change import Bounds, Change, Edit, Identity, Proposal
 from tools.change.edits import edited
@@ -203,8 +203,7 @@ class StandIn:
 
     def clear(self) -> None:
         """End everything of this port: servers, keepers, terminals."""
-        for pid in keepers(self.port):
-            os.kill(pid, signal.SIGKILL)
+        end_keepers(self.port)
         if self.how.startswith("tmux"):
             self.tmux("kill-server")
         if self.how.startswith("screen"):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import signal
+from contextlib import suppress
 from pathlib import Path
 
 from tests.lab.sshd import alive
@@ -13,6 +16,16 @@ def keepers(port: int) -> list[int]:
     inodes = {row.split()[6] for row in rows if row.endswith(f"@perfsleuth-{port}")}
     first = [pid for pid in named("psl-keeper") if inodes & sockets(pid)]
     return first + [pid for pid in named("psl-understudy") if parent(pid) in first]
+
+
+def end_keepers(port: int) -> None:
+    """Kill the keeper of a port and its understudy; one that stands still makes no other understudy."""
+    for pid in keepers(port)[:1]:
+        with suppress(ProcessLookupError):  # it was dismissed, and has left by itself
+            os.kill(pid, signal.SIGSTOP)
+    for pid in reversed(keepers(port)):
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 
 
 def named(name: str) -> list[int]:
