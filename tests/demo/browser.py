@@ -24,6 +24,14 @@ _SWITCHES = (
     "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1", "--remote-debugging-port=0",
 )  # fmt: skip
 
+_AIMS = 100
+# Whether the next click falls on what was meant: told when it falls, for the button may be drawn anew by it.
+_WATCH = """selector => {
+    window.hit = false; window.meant = selector;
+    window.watched ??= document.addEventListener(
+        'click', event => { window.hit = event.target.closest(window.meant) !== null }, true) ?? true;
+}"""
+
 
 class Browser:
     """One page. `faults` are what its console complained of, and what it wanted from elsewhere."""
@@ -153,10 +161,21 @@ class Browser:
         )
 
     async def click(self, selector: str) -> None:
-        """Click into the middle of what is shown there, with the mouse."""
-        spot = await self.spot(selector)
-        await self.mouse("mousePressed", spot)
-        await self.mouse("mouseReleased", spot)
+        """Click into the middle of what is shown there, with the mouse.
+
+        A thread that grows moves its buttons: whoever aims and misses aims once more.
+        """
+        name = json.dumps(selector)
+        for _ in range(_AIMS):
+            x, y = await self.spot(selector)
+            if await self.value(f"Boolean(document.elementFromPoint({x}, {y})?.closest({name}))"):
+                await self.value(f"({_WATCH})({name})")
+                await self.mouse("mousePressed", (x, y))
+                await self.mouse("mouseReleased", (x, y))
+                if await self.value("window.hit"):
+                    return
+            await asyncio.sleep(0.1)
+        raise AssertionError(f"it could not be clicked: {selector}\n{await self.text()}")
 
     async def type(self, selector: str, text: str) -> None:
         await self.value(f"document.querySelector({json.dumps(selector)}).focus()")
