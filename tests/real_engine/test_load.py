@@ -66,6 +66,15 @@ class Measured:
             * 1e3
         )
 
+    def prefill_tok_s(self) -> float:
+        """Return the engine's own rate over the chunks of the cold prompt."""
+        long = [line for line in self.prefill if line["#new-token"] == 512]
+        assert len(long) >= 4
+        spent = [line["#new-token"] / line[INPUT] for line in long]
+        # what the first says counts from the batch before; each chunk attends to more
+        spent[0] = 2 * spent[1] - spent[2]
+        return sum(line["#new-token"] for line in long) / sum(spent)
+
 
 @pytest.fixture(scope="module")
 def measured(engine: RealEngine) -> Measured:
@@ -92,15 +101,13 @@ def test_the_time_to_the_first_token_is_that_of_the_engines_counters(measured: M
     )
 
 
-def test_the_prefill_rate_is_that_of_the_engines_log(measured: Measured) -> None:
-    long = [line for line in measured.prefill if line["#new-token"] == 512]
-    assert len(long) >= 4
-    spent = [line["#new-token"] / line[INPUT] for line in long]
-    spent[0] = (
-        2 * spent[1] - spent[2]
-    )  # what it says counts from the batch before; each chunk attends to more
-    theirs = sum(line["#new-token"] for line in long) / sum(spent)
-    assert measured.facts.prefill_tok_s == pytest.approx(theirs, rel=NEAR)
+def test_the_prefill_rate_is_that_of_the_engines_log(
+    engine: RealEngine, measured: Measured
+) -> None:
+    """A burst has one cold prompt, of .2 s here, and two cores have other things to do: of three bursts."""
+    more = [Measured(engine, Load(port=engine.port, seconds=12)) for _ in range(2)]
+    ratios = [one.prefill_tok_s() / (one.facts.prefill_tok_s or 0.0) for one in (measured, *more)]
+    assert median(ratios) == pytest.approx(1.0, rel=NEAR), ratios
 
 
 def test_the_tokens_are_those_of_the_engines_counters(measured: Measured) -> None:
