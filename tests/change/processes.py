@@ -7,15 +7,30 @@ import signal
 from contextlib import suppress
 from pathlib import Path
 
-from tests.lab.sshd import alive
+from tests.lab.sshd import alive, wait_for
 
 
 def keepers(port: int) -> list[int]:
     """Return the keeper of a port and its understudy, the keeper first."""
     rows = Path("/proc/net/unix").read_text().splitlines()
     inodes = {row.split()[6] for row in rows if row.endswith(f"@perfsleuth-{port}")}
-    first = [pid for pid in named("psl-keeper") if inodes & sockets(pid)]
+    held = [pid for pid in named("psl-keeper") if inodes & sockets(pid)]
+    # What the keeper forks looks like it until it has another name: an understudy, or a server that is to be.
+    first = [pid for pid in held if parent(pid) not in held]
     return first + [pid for pid in named("psl-understudy") if parent(pid) in first]
+
+
+def both_keepers(port: int) -> tuple[int, int]:
+    """Return the keeper of a port and its understudy, seen in one look; wait until there are both."""
+    seen: list[int] = []
+
+    def look() -> bool:
+        seen[:] = keepers(port)
+        return len(seen) == 2
+
+    wait_for(look, "there is no understudy")
+    first, second = seen
+    return first, second
 
 
 def end_keepers(port: int) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from tests.change.engine import BOUNDS, StandIn, keepers, stand_in, until
 from tests.change.held import TWO
+from tests.change.processes import both_keepers
 from tests.lab.sshd import wait_for
 from tools.change import Edit
 from tools.change.keeper import Keeper
@@ -28,11 +29,10 @@ def begun(server: StandIn, edit: Edit = TWO, **more: object) -> Keeper:
 
 
 def kill_the_keeper(server: StandIn) -> None:
-    wait_for(lambda: len(keepers(server.port)) == 2, "there is no understudy")
-    first = keepers(server.port)
-    os.kill(first[0], signal.SIGKILL)
+    first, second = both_keepers(server.port)
+    os.kill(first, signal.SIGKILL)
     wait_for(
-        lambda: len(now := keepers(server.port)) == 2 and now[0] == first[1],
+        lambda: len(now := keepers(server.port)) == 2 and now[0] == second,
         "the understudy does not take over",
     )
 
@@ -96,7 +96,7 @@ def test_a_new_understudy_is_made_when_one_is_killed(tmp_path: Path) -> None:
     with stand_in(tmp_path, "--max-running-requests", "64") as server:
         keeper = begun(server)
         for _ in range(3):
-            first, second = keepers(server.port)
+            first, second = both_keepers(server.port)
             os.kill(second, signal.SIGKILL)
             wait_for(
                 lambda s=second: len(now := keepers(server.port)) == 2 and s not in now,
@@ -115,7 +115,7 @@ def test_an_understudy_that_died_unseen_takes_nobody_with_it(tmp_path: Path) -> 
     """What the keeper sends to it next breaks a pipe."""
     with stand_in(tmp_path, "--max-running-requests", "64") as server:
         keeper = begun(server)
-        first, second = keepers(server.port)
+        first, second = both_keepers(server.port)
         os.kill(second, signal.SIGSTOP)
         with socket.socket(socket.AF_UNIX) as line:
             line.connect(f"\0perfsleuth-{server.port}")
@@ -166,7 +166,7 @@ def test_both_killed_leave_a_host_that_says_so_when_it_is_asked(tmp_path: Path) 
 def test_the_end_of_who_asked_is_not_the_end_of_the_keeper(tmp_path: Path) -> None:
     with stand_in(tmp_path, "--max-running-requests", "64") as server:
         keeper = begun(server)
-        first, second = keepers(server.port)
+        first, second = both_keepers(server.port)
         groups = {os.getpgid(first), os.getpgid(second)}
         sessions = {os.getsid(first), os.getsid(second), os.getsid(0)}
         assert len(groups) == 2

@@ -11,6 +11,7 @@ they run in a thread of the keeper. `state` is what the understudy must know too
 
 import os
 import signal
+import threading
 import time
 from contextlib import suppress
 
@@ -45,6 +46,7 @@ class Launcher:
         self.server, self.edits, self.env, self.unset_env = server, edits, env, unset_env
         self.door = server.get("raw", ()), server.get("raw_cwd", b"")  # by which it is asked
         self.state, self.noted, self.pause = {}, (lambda: None), time.sleep
+        self.forks = threading.Lock()  # of an understudy and of a server: one at a time
 
     def snapshot(self):
         """Read all that is needed to start it again; raise Refused."""

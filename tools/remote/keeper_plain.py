@@ -114,23 +114,24 @@ class Plain(Launcher):
 
     def _spawn(self, told, fds):
         """Fork; the child waits until the understudy knows it, and never runs where the keeper died before."""
-        go, told_r = os.pipe(), os.pipe()
-        pid = os.fork()
-        if not pid:
-            try:
-                os.setsid()
-                os.close(go[1])
-                if os.read(go[0], 1):
-                    give(told, fds)
-            except BaseException as why:
-                os.write(told_r[1], str(why).encode("utf-8", "replace")[:500])
-            finally:
-                os._exit(127)
-        os.close(go[0])
-        os.close(told_r[1])
-        self._takes(pid)
-        os.write(go[1], b"g")
-        os.close(go[1])
+        with self.forks:
+            go, told_r = os.pipe(), os.pipe()
+            pid = os.fork()
+            if not pid:
+                try:
+                    os.setsid()
+                    os.close(go[1])
+                    if os.read(go[0], 1):
+                        give(told, fds)
+                except BaseException as why:
+                    os.write(told_r[1], str(why).encode("utf-8", "replace")[:500])
+                finally:
+                    os._exit(127)
+            os.close(go[0])
+            os.close(told_r[1])
+            self._takes(pid)
+            os.write(go[1], b"g")
+            os.close(go[1])
         with os.fdopen(told_r[0], "rb") as said:
             return said.read().decode("utf-8", "replace")
 

@@ -43,22 +43,24 @@ class Service:
                 return  # it has died; the loop makes another, which is told all of it
 
     def double(self):
-        """Fork an understudy."""
+        """Fork an understudy, before a server's process is made or after it: it knows that process, or nobody does."""
         mine, its = socket.socketpair()
-        pid = os.fork()
-        if not pid:
-            try:
-                for one in (mine, self.listener, self.link):
-                    if one:
-                        one.close()
-                self.wait_in_the_wings(its)
-            finally:
-                os._exit(0)
-        its.close()
-        mine.settimeout(5)
-        with self.lock:
-            self.link, self.understudy = mine, pid
-        self.tell(self.book)
+        with self.launcher.forks:
+            pid = os.fork()
+            if not pid:
+                try:
+                    self.launcher.forks = threading.Lock()
+                    for one in (mine, self.listener, self.link):
+                        if one:
+                            one.close()
+                    self.wait_in_the_wings(its)
+                finally:
+                    os._exit(0)
+            its.close()
+            mine.settimeout(5)
+            with self.lock:
+                self.link, self.understudy = mine, pid
+            self.tell(self.book)
 
     def wait_in_the_wings(self, link):
         """Be the understudy: know what the keeper knows, and take over when it is gone."""
