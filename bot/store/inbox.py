@@ -67,8 +67,27 @@ class Inbox:
         with self._database.reading() as connection:
             return connection.execute(query.limit(1)).first() is not None
 
+    def owes(self, channel: str, thread: str, before: str | None = None) -> bool:
+        """Say whether a message in a thread is not handled yet, of those that came before one of this id."""
+        query = select(inbox.c.number).where(
+            inbox.c.handled_at.is_(None),
+            inbox.c.kind == "message",
+            inbox.c.body.contains(_says("channel", channel), autoescape=True),
+            inbox.c.body.contains(_says("thread", thread), autoescape=True),
+        )
+        if before is not None:
+            one = select(inbox.c.number).where(inbox.c.id == before).scalar_subquery()
+            query = query.where(inbox.c.number < one)
+        with self._database.reading() as connection:
+            return connection.execute(query.limit(1)).first() is not None
+
     def forget(self, older_than_s: float) -> int:
         """Remove what was handled so long ago, and return how many; a repeat of it would be new again."""
         until = self._database.now() - older_than_s
         with self._database.writing() as connection:
             return connection.execute(delete(inbox).where(inbox.c.handled_at <= until)).rowcount
+
+
+def _says(name: str, value: str) -> str:
+    """Return what a body holds where a field has a value: within a text its quotes would be escaped."""
+    return json.dumps({name: value})[1:-1]

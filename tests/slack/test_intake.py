@@ -9,7 +9,10 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from bot.slack.api.us import Us
+from bot.slack.reception import order
 from bot.slack.reception.payload import recognise
 from bot.store import StoreError
 from tests.fakes import BOT_USER, TEAM, Workspace
@@ -150,6 +153,43 @@ def test_a_reply_in_a_thread_of_ours_is_heard_without_a_mention(tmp_path: Path) 
         await slack.until(lambda: len(bot.desk.heard) == 2)
         message, _ = bot.desk.heard[1]
         assert (message.addressed, message.others, message.thread) == (False, True, asked.ts)
+
+    play(tmp_path, scene)
+
+
+def test_a_reply_that_overtakes_its_question_is_heard_after_it(tmp_path: Path) -> None:
+    """Slack is asked who speaks before a question is taken up; people write on meanwhile."""
+
+    async def scene(slack: Workspace, bot: Reception) -> None:
+        slack.faults.next("users.info", "hang", seconds=1.0)
+        asked = slack.mention("why is CT129 slow?")
+        await slack.until(lambda: bot.store.inbox.unhandled())
+        slack.say("gpu", "sam", "it does 55 tok/s, it was 70", thread_ts=asked.ts)
+        slack.say("gpu", "ana", "lunch?", thread_ts=slack.say("gpu", "sam", "hello").ts)
+        await slack.until(lambda: len(bot.desk.heard) == 2)
+        await slack.until(lambda: all(d.acked for d in slack.record.deliveries))
+        await slack.until(lambda: not bot.store.inbox.unhandled())
+        assert bot.desk.texts() == ["why is CT129 slow?", "it does 55 tok/s, it was 70"]
+
+    play(tmp_path, scene)
+
+
+def test_a_reply_whose_question_is_not_taken_up_for_long_is_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(order, "WITHIN_S", 0.0)
+
+    async def scene(slack: Workspace, bot: Reception) -> None:
+        bot.desk.fault, bot.desk.faults = StoreError("full"), 1
+        asked = slack.mention("why is CT129 slow?")
+        await slack.until(lambda: not bot.desk.faults)
+        slack.say("gpu", "sam", "it was 70", thread_ts=asked.ts)
+        await slack.until(lambda: len(bot.store.inbox.unhandled()) == 2)
+        await slack.until(lambda: not bot.front._under_way)
+        assert not bot.desk.heard
+        await bot.front.again(older_than_s=0)
+        assert bot.desk.texts() == ["why is CT129 slow?", "it was 70"]
+        assert not bot.store.inbox.unhandled()
 
     play(tmp_path, scene)
 

@@ -65,3 +65,21 @@ def test_what_was_handled_long_ago_is_forgotten_and_the_rest_is_not(store: Store
     assert not store.inbox.receive("Ev2", "message", {})
     assert not store.inbox.receive("Ev3", "message", {})
     assert store.inbox.receive("Ev1", "message", {})
+
+
+def test_a_thread_is_owed_an_answer_until_what_was_said_in_it_is_handled(store: Store) -> None:
+    inbox = store.inbox
+    body = {"channel": "C1", "thread": "1.5", "text": 'he said "thread": "9.9"'}
+    inbox.receive("a", "message", body)
+    inbox.receive("b", "message", body)
+    inbox.receive("c", "press", {"channel": "C1", "thread": "2.5"})
+    assert inbox.owes("C1", "1.5")
+    assert inbox.owes("C1", "1.5", before="b")
+    assert not inbox.owes("C1", "1.5", before="a"), "the first waits for none"
+    assert not any(
+        inbox.owes(*other) for other in (("C2", "1.5"), ("C1", "9.9"), ("C1", "2.5"), ("C1", "1_5"))
+    )
+    inbox.handled("a")
+    assert not inbox.owes("C1", "1.5", before="b")
+    inbox.handled("b")
+    assert not inbox.owes("C1", "1.5")

@@ -16,6 +16,7 @@ from bot.slack.api.troubles import SlackTrouble
 from bot.slack.api.wire import Wire
 from bot.slack.reception.bodies import Ask, Opened, Press, Stop, Visit
 from bot.slack.reception.home import Home
+from bot.slack.reception.order import Overtaken, wait_for_question
 from bot.slack.reception.payload import Taken
 from bot.slack.reception.put import put_question
 from bot.slack.reception.title import Titles
@@ -86,7 +87,7 @@ class Front:
             return said
         except _Closed:
             return None
-        except (StoreError, SlackTrouble) as why:
+        except (StoreError, SlackTrouble, Overtaken) as why:
             _LOG.warning("%s is tried again: %s", incoming.kind, why)
             return None
         finally:
@@ -150,6 +151,7 @@ class Front:
 
     async def _message(self, incoming: Incoming) -> None:
         message = Message.model_validate(incoming.body)
+        await wait_for_question(self._store, message, incoming.id, self._in_thread)
         await self._in_thread(self._desk.hear, message, incoming.id)
         await self._titles.give(message)
 

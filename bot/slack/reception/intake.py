@@ -145,7 +145,9 @@ class Intake:
     def _in_our_thread(self, told: Message) -> bool:
         if told.thread == told.ts:
             return False
-        return bool(self._store.runs.in_thread(told.channel, told.thread))
+        place = told.channel, told.thread
+        # in this order: a question is in the inbox until its run is there
+        return self._store.inbox.owes(*place) or bool(self._store.runs.in_thread(*place))
 
     async def close(self, within_s: float = 3.0) -> None:
         """Take nothing more, and let what is being taken be acknowledged."""
