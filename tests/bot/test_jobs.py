@@ -149,7 +149,7 @@ def test_killed_in_the_middle_it_is_carried_out_again_and_the_others_are_not(
 def test_a_drained_bot_finishes_what_runs_and_leaves_the_rest_to_the_next(
     url: str, store: Store, tmp_path: Path
 ) -> None:
-    ask(store, "running", "a", "1.5")
+    ask(store, "running", "a", "5")
     ask(store, "waiting", "a", "0")
     first = Child(url, tmp_path / "log")
     first.ready()
@@ -316,6 +316,7 @@ def test_a_run_may_enqueue_others_and_be_tried_again(
     monkeypatch.setattr(module, "_PAUSES_S", (0.01,))
     done: list[int] = []
     first, then, last = ask(store, "first"), ask(store, "then"), ask(store, "last")
+    reconciled = threading.Event()
 
     def carry_out(number: int) -> None:
         done.append(number)
@@ -324,6 +325,9 @@ def test_a_run_may_enqueue_others_and_be_tried_again(
             raise ValueError
         if number == first.id:
             jobs.reconcile([last, then])
+            reconciled.set()
+        elif number == then.id:
+            reconciled.wait(60)  # what is over would be put in anew
 
     jobs = start(carry_out)
     jobs.enqueue(first)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -158,13 +159,12 @@ def test_two_bots_of_one_name_do_not_share_a_database(slack: FakeSlack, tmp_path
 
 
 def test_signed_http_answers_as_socket_mode_does(slack: FakeSlack, tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
     hosts = '[hosts.CT129]\ncase = "{root}/bot/demo/ct129.json"\n'
-    bot = BotProcess(slack, tmp_path, hosts, "--http", f"127.0.0.1:{port}", SLACK_APP_TOKEN="")
+    bot = BotProcess(slack, tmp_path, hosts, "--http", "127.0.0.1:0", SLACK_APP_TOKEN="")
     bot.start(wait=False)
     try:
-        bot.until_logged(f"HTTP on port {port}")
+        bot.until_logged("HTTP on port ")
+        (port,) = re.findall(r"HTTP on port (\d+)", bot.log)
         slack.events_to(f"http://127.0.0.1:{port}/slack/events")
         asked = slack.mention(QUESTION)
         slack.until(lambda: len(slack.replies("gpu", asked.ts)) >= 2)

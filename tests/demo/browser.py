@@ -52,11 +52,7 @@ class Browser:
         )  # fmt: skip
         self._session = aiohttp.ClientSession()
         port = await self._port()
-        async with self._session.get(f"http://127.0.0.1:{port}/json/list") as answer:
-            pages = [one for one in await answer.json() if one["type"] == "page"]
-        self._socket = await self._session.ws_connect(
-            pages[0]["webSocketDebuggerUrl"], max_msg_size=64 << 20
-        )
+        self._socket = await self._session.ws_connect(await self._page(port), max_msg_size=64 << 20)
         self._reading = asyncio.create_task(self._read())
         for domain in ("Page", "Runtime", "Network", "Log", "DOM"):
             await self.call(f"{domain}.enable")
@@ -68,6 +64,16 @@ class Browser:
         await self._session.close()
         os.killpg(self._process.pid, 9)
         await self._process.wait()
+
+    async def _page(self, port: int) -> str:
+        """Return where the page is spoken to; the port may be told before there is one."""
+        for _ in range(int(_STARTS_S / 0.1)):
+            async with self._session.get(f"http://127.0.0.1:{port}/json/list") as answer:
+                for one in await answer.json():
+                    if one["type"] == "page":
+                        return str(one["webSocketDebuggerUrl"])
+            await asyncio.sleep(0.1)
+        raise AssertionError("the browser opens no page")
 
     async def _port(self) -> int:
         told = self._home / "DevToolsActivePort"

@@ -49,7 +49,6 @@ class Notes:
             self.faults -= 1
             assert self.fault
             raise self.fault
-        self.heard.append((message, incoming_id))
         if self.store:  # as the desk does, so that the thread is known
             self.store.runs.add(
                 message.key,
@@ -60,6 +59,7 @@ class Notes:
                 user=message.user,
                 text=message.text,
             )
+        self.heard.append((message, incoming_id))  # last: who waits for it finds the run
 
     def press(
         self,

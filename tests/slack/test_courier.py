@@ -173,7 +173,7 @@ def test_what_waits_is_flushed_at_the_end(tmp_path: Path) -> None:
     async def story() -> None:
         async with delivering(tmp_path) as lab:
             keys = [lab.say(lab.asked()) for _ in range(5)]
-            assert await lab.courier.flush(5.0)
+            assert await lab.courier.flush(60.0)
             assert {lab.store.letters.status_of(key) for key in keys} == {"sent"}
             lab.slack.faults.outage(5.0)
             lab.say(lab.asked())

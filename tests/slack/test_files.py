@@ -244,7 +244,7 @@ def test_what_is_cut_off_leaves_nothing_behind(
                 assert got.folder
             lab.slack.faults.next("download", "hang", seconds=30, times=20)
             fetching = asyncio.create_task(files.fetch((second,)))
-            await asyncio.sleep(0.3)
+            await lab.slack.until(lambda: len(lab.slack.calls("download")) == 2)
             assert len(list((tmp_path / "temp").glob("*/*"))) == 2
             fetching.cancel()
             await asyncio.wait({fetching})

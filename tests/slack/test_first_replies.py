@@ -12,7 +12,7 @@ import pytest
 from bot.slack.reception.intake import Intake
 from tests.fakes import Workspace
 from tests.fakes.reception import Reception, play
-from tests.slack.delivering import GPU, delivering
+from tests.slack.delivering import delivering
 from tests.slack.trails import opened
 
 _FIRST = ("chat.startStream", "chat.postMessage")
@@ -65,7 +65,9 @@ def test_what_slack_sent_back_goes_before_what_came_meanwhile(tmp_path: Path) ->
             lab.slack.faults.next("chat.postMessage", "ratelimited", seconds=1.0)
             first, second = lab.asked(), lab.asked()
             sent_back = lab.say(first)
-            await lab.slack.until(lambda: lab.wire.pace.wait_s("chat.postMessage", GPU) > 0.5)
+            await lab.slack.until(
+                lambda: [call for call in lab.slack.calls("chat.postMessage") if call.status == 429]
+            )
             meanwhile = [lab.say(second, f"word-{n}", f"{n}", kind="word") for n in range(3)]
             await lab.sent(sent_back, *meanwhile)
             posts = [call for call in lab.slack.calls("chat.postMessage") if call.ok]

@@ -70,7 +70,7 @@ def test_a_guest_learns_no_host_by_a_command_and_the_refusal_is_written_down(
         assert noted.act == f"/perf {'help' if typed == 'nonsense' else typed}"
         assert noted.outcome == "refused"
 
-    play(tmp_path, scene)
+    play(tmp_path, scene, ack_s=60.0)
 
 
 def test_a_guest_is_greeted_with_the_refusal(tmp_path: Path) -> None:

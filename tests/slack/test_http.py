@@ -36,7 +36,7 @@ def test_a_signed_event_is_heard_and_acknowledged(tmp_path: Path) -> None:
         await slack.until(lambda: command.acked)
         assert "CT129" in str(command.answer)
 
-    play(tmp_path, scene, http=True)
+    play(tmp_path, scene, http=True, ack_s=60.0)
 
 
 @pytest.mark.parametrize("wrong", ["signature", "stale", "future", "none", "secret"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from bot.message import Message
 from bot.slack.delivery import trail as trail_module
+from bot.store import Run
 from tests.fakes import TEAM, Call
 from tests.slack.delivering import SAM, delivering, look, looks_of, told
 from tests.slack.trails import end, kinds, opened, seen
@@ -38,6 +40,7 @@ def test_a_trail_is_a_stream_that_grows_and_ends_without_stop(tmp_path: Path) ->
             assert "3 looks" in seen(trail)
             await lab.slack.until(lambda: session.status == "" and session.state == "active")
             assert len(lab.replies(run)) == 1
+            await lab.slack.until(lambda: all(call.answer for call in lab.slack.calls()))
             assert not [call.error for call in lab.slack.calls() if not call.ok]
 
     asyncio.run(story())
@@ -147,7 +150,7 @@ def test_edits_come_together_and_the_newest_state_is_the_last_one(tmp_path: Path
                 told(lab, run, [look(number)])
                 await asyncio.sleep(0.02)
             await lab.slack.until(lambda: "E40" in seen(trail))
-            assert len(lab.slack.calls("chat.update")) < 8
+            assert len(lab.slack.calls("chat.update")) < 20
 
     asyncio.run(story())
 
@@ -230,6 +233,39 @@ def test_the_sign_of_work_is_shown_again_before_it_vanishes_and_not_after_the_en
             last = len(signs())
             await asyncio.sleep(0.3)
             assert len(signs()) == last
+
+    asyncio.run(story())
+
+
+def test_a_look_at_the_run_that_comes_back_after_the_end_shows_no_sign_of_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trail_module, "REFRESH_S", 0.05)
+    read, ended = threading.Event(), threading.Event()
+
+    async def story() -> None:
+        async with delivering(tmp_path) as lab:
+            run, _ = await opened(lab)
+            began = lab.store.runs.begin(run.id)
+            assert began is not None
+            lab.trails.began(began, 0)
+            get = lab.store.runs.get
+
+            def late(number: int) -> Run | None:
+                found, first = get(number), not read.is_set()
+                read.set()
+                if first:
+                    ended.wait(60)
+                return found
+
+            monkeypatch.setattr(lab.store.runs, "get", late)
+            await lab.slack.until(read.is_set)
+            await lab.sent(end(lab, run))
+            session = lab.slack.state.session(run.channel, run.thread)
+            await lab.slack.until(lambda: session.status == "")
+            ended.set()
+            await asyncio.sleep(0.3)
+            assert session.status == ""
 
     asyncio.run(story())
 

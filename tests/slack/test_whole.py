@@ -29,7 +29,8 @@ def slack() -> Iterator[FakeSlack]:
 @pytest.fixture(scope="module")
 def going(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BotProcess]:
     """A bot that goes on from test to test."""
-    with FakeSlack() as slack, BotProcess(slack, tmp_path_factory.mktemp("going")) as bot:
+    # a command that is acknowledged late is never sent again
+    with FakeSlack(ack_s=60.0) as slack, BotProcess(slack, tmp_path_factory.mktemp("going")) as bot:
         yield bot
 
 
@@ -56,9 +57,8 @@ def test_a_mention_gives_a_trail_the_verdict_of_the_terminal_and_a_chart(
         asked = slack.mention(QUESTION)
         trail, verdict, *_ = _story(slack, asked)
         understood = "Looking at CT129. You ask about decode: 55 tok/s now, 70 remembered."
-        slack.until(
-            lambda: trail.text.startswith(understood), 10
-        )  # a stream has no text until it ends
+        # a stream has no text until it ends
+        slack.until(lambda: trail.text.startswith(understood))
         assert _headline() in verdict.text
         assert "It will not be 70." in verdict.text
         slack.until(lambda: [one for one in slack.replies("gpu", asked.ts) if one.files])

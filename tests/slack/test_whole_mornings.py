@@ -16,7 +16,9 @@ HOSTS = (
 
 
 def test_a_summary_is_told_by_command_and_its_thread_answers(tmp_path: Path) -> None:
-    with FakeSlack() as slack, BotProcess(slack, tmp_path, HOSTS) as bot:
+    # a command that is acknowledged late is never sent again
+    with FakeSlack(ack_s=60.0) as slack, BotProcess(slack, tmp_path, HOSTS) as bot:
+        bot.until_logged("up: ")
         command = slack.command("/perf health", "gpu", "ana")
         slack.until(lambda: command.acked)
         assert "I look at 2 hosts" in json.dumps(command.answer)

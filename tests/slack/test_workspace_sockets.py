@@ -97,6 +97,7 @@ def test_what_is_not_acked_comes_again_with_the_same_event_id_three_times_at_mos
             await slack.until(lambda: delivery.done)
             assert not delivery.acked
             assert [t.failed for t in delivery.tries] == ["timeout"] * 4
+            await slack.until(lambda: len(tries) == 4)
             assert [t[0] for t in tries] == [delivery.key] * 4
             assert [t[1] for t in tries][1:] == [["1"], ["2"], ["3"]]
             assert tries[1][2] == ["timeout"]

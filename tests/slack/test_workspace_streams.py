@@ -100,11 +100,14 @@ def test_a_stopped_stream_is_an_ordinary_message(
 
 
 def test_a_stream_dies_of_age(slack: FakeSlack, client: WebClient, asked: Message) -> None:
-    slack.settings.stream_s = 0.2
+    slack.settings.stream_s = 60.0
     ts = start(client, asked, markdown_text="one")
     place = {"channel": asked.channel, "ts": ts}
     client.chat_appendStream(markdown_text=" two", **place)
-    time.sleep(0.25)
+    stream = slack.message("gpu", ts).stream
+    assert stream
+    assert 0 < stream.ends_at - time.monotonic() <= 60
+    stream.ends_at = 0.0
     assert (
         refused(client.chat_appendStream, markdown_text="x", **place)
         == "message_not_in_streaming_state"

@@ -180,7 +180,7 @@ class Trails:
                 if run is None or run.ended:
                     await live.leave()
                     self._lives.pop(live.run.id, None)
-                elif live.run.state == "running":
+                elif live.run.state == "running" and self._lives.get(run.id) is live:
                     self._status.still(run.channel, run.thread, does(run))
 
     async def _recall(self, live: Live, run: Run, looks: int | None) -> None:
