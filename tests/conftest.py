@@ -25,7 +25,9 @@ _SERVERS = re.compile(
 )
 
 # An example that takes long says something about the machine; one that never ends, faulthandler_timeout shows.
-settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "untimed", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("untimed")
 
 

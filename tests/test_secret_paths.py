@@ -166,7 +166,9 @@ def _watched(lab: Lab) -> Iterator[set[bytes]]:
 
     thread = threading.Thread(target=look)
     thread.start()
-    yield listed
-    over.set()
-    thread.join()
+    try:
+        yield listed
+    finally:
+        over.set()
+        thread.join()
     assert any(b"zlib" in line for line in listed), "the runner was not seen"

@@ -36,6 +36,7 @@ from bot.store.errors import StoreError, place_of, told
 from bot.store.turn import Turn
 
 _BUSY_S = 20  # how long a writer of another process may hold SQLite before we give up
+IDLE_S = 10  # PostgreSQL ends a transaction in which nothing happens for so long: who holds it stands still
 _CONNECT_S = 5  # how long PostgreSQL may take to answer a connection
 _POOL = 24  # connections to a file: limits.at_once workers and the threads of the loop
 _CACHE_KB = 512  # of pages, for each connection to a file
@@ -208,10 +209,18 @@ def _begin(connection: Connection) -> None:
 
 
 def _postgres(url: URL) -> Engine:
-    return create_engine(
+    engine = create_engine(
         url,
         pool_size=_POOL_POSTGRES,
         max_overflow=0,
         pool_pre_ping=True,  # a connection that the server has dropped is made anew
         connect_args={"connect_timeout": _CONNECT_S},
     )
+    event.listen(engine, "connect", _end_what_stands_still)
+    return engine
+
+
+def _end_what_stands_still(connection: Any, _record: object) -> None:
+    # A replica that is frozen in the middle of its beat would hold up whoever takes over from it.
+    connection.execute(f"SET idle_in_transaction_session_timeout = {IDLE_S * 1000}")
+    connection.commit()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,17 +29,31 @@ _BACK = "\nTaking it back. Ctrl-C once more leaves that to the host, which does 
 
 
 class _Stop:
-    """Ctrl-C asks for the old server once; the second one ends this program."""
+    """Ctrl-C asks for the old server once; the second one ends this program.
+
+    What it interrupts may hold a lock that closing needs, so that is left to a thread.
+    """
 
     def __init__(self, hands: OnHost, user: str) -> None:
         self._hands, self._user, self.by = hands, user, ""
+        self._over = threading.Event()
+        threading.Thread(target=self._close, name="perfsleuth-stop", daemon=True).start()
 
     def __call__(self, _number: int, _frame: FrameType | None) -> None:
         if self.by:
             raise KeyboardInterrupt
         self.by = self._user
-        sys.stderr.write(_BACK)
-        self._hands.close()
+        self._over.set()
+
+    def end(self) -> None:
+        """Wait for no Ctrl-C any more."""
+        self._over.set()
+
+    def _close(self) -> None:
+        self._over.wait()
+        if self.by:
+            sys.stderr.write(_BACK)
+            self._hands.close()
 
 
 def carried_out(proposal: Proposal, host: Host, user: str, terminal: Terminal) -> None:
@@ -133,6 +148,7 @@ def _stopping(stop: _Stop) -> Iterator[_Stop]:
         yield stop
     finally:
         signal.signal(signal.SIGINT, before)
+        stop.end()
 
 
 def _tell(terminal: Terminal, step: Step) -> None:

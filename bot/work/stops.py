@@ -74,6 +74,14 @@ class Stops:
                 self._watched.pop(run_id, None)
 
     def _look(self) -> None:
+        try:
+            self._until_nothing_runs()
+        except BaseException:
+            with self._guard:
+                self._watching = False  # the next run begins another look
+            raise
+
+    def _until_nothing_runs(self) -> None:
         beat = threading.Event()
         while True:
             with self._guard:

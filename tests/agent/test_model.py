@@ -281,7 +281,7 @@ from bot.agent.asking.trouble import ModelTrouble
 from bot.agent.asking.spending import Spending
 from bot.settings import ModelSettings
 try:
-    Models([ModelSettings(name="{}:x", base_url="http://127.0.0.1:9/v1", timeout_s=2)], Spending(), {{}}).ask("s", [Said("user", "x")])
+    Models([ModelSettings(name="{}:x", base_url="http://127.0.0.1:9/v1", timeout_s=60)], Spending(), {{}}).ask("s", [Said("user", "x")])
 except ModelTrouble as why:
     assert "cannot be reached" in str(why), why
 """

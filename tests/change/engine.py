@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -110,7 +110,7 @@ class StandIn:
         if self.how == "tmux-shell":
             self.tmux("send-keys", "-t", self.session, line, "Enter")
         if self.how == "screen-shell":
-            time.sleep(0.3)
+            wait_for(lambda: self.session in self.screen("-ls"), "screen does not come up")
             self.screen("-X", "stuff", line + "\n")
 
     def tmux(self, *words: str) -> str:
@@ -214,7 +214,8 @@ class StandIn:
         pids = [*keepers(self.port), *self.pids()]
         for pid in [one for main in pids for one in (*descendants(main), main)]:
             if alive(pid):
-                os.kill(pid, signal.SIGKILL)
+                with suppress(ProcessLookupError):  # it ended by itself just now
+                    os.kill(pid, signal.SIGKILL)
         return pids
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -120,6 +122,44 @@ def test_a_flag_that_is_unknown_is_named_and_the_old_container_runs_again(make: 
     assert status.trouble is not None
     assert status.trouble.kind == "unknown_flag", status.trouble
     assert box.names() == {box.name: True}
+
+
+def test_a_daemon_that_is_silent_for_a_while_takes_back_no_server_that_runs(make: Make) -> None:
+    box = make()
+    keeper = box.keeper()
+    slow = {"STAND_IN": '{"start_s": 3.0}'}
+    keeper.begin(box.proposal(MORE, launcher="docker", env=slow), "e1", 1)
+    keeper.stop()
+    until(keeper, "stopped")
+    keeper.start()
+    wait_for(lambda: bool((now := keeper.status()) and now.new and now.new.pid), "nothing starts")
+    with silent(box):
+        time.sleep(1.0)  # the keeper looks ten times a second
+    until(keeper, "ready")
+    assert box.info()["max_running_requests"] == 8
+
+
+def test_where_docker_does_not_tell_whether_one_runs_the_other_is_not_started(make: Make) -> None:
+    """Two containers with networks of their own could both serve; a person is needed."""
+    box = make()
+    keeper = tried(box, MORE)
+    with silent(box):
+        keeper.restore()
+        status = until(keeper, "lost")
+    assert status.trouble is not None
+    assert "docker does not tell whether it runs" in status.trouble.sentence
+    assert box.names() == {box.name: True, f"{box.name}-perfsleuth-old": False}
+
+
+@contextmanager
+def silent(box: Box) -> Iterator[None]:
+    """A daemon that answers nobody."""
+    if box.image:
+        pytest.skip("the daemon here is somebody's")
+    note = box.root / "docker/silent"
+    note.touch()
+    yield
+    note.unlink()
 
 
 def test_of_a_container_that_goes_when_it_stops_a_copy_is_made_before(make: Make) -> None:

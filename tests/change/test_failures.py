@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -83,17 +84,17 @@ def test_the_line_that_shows_it_is_told(server: StandIn) -> None:
 def test_a_hang_a_slow_start_and_a_server_that_never_listens_are_told_apart(
     server: StandIn,
 ) -> None:
-    hung = tried(server, failing(fail="hang"), ready_s=4)
+    hung = tried(server, failing(fail="hang"), ready_s=9)
     assert hung.trouble
     assert hung.trouble.kind == "hung"
     assert "its log is silent since" in hung.trouble.sentence
     let_go(server)
-    slow = tried(server, failing(fail="slow"), ready_s=4)
+    slow = tried(server, failing(fail="slow"), ready_s=9)
     assert slow.trouble
     assert slow.trouble.kind == "slow_start"
     assert "though its log still grows" in slow.trouble.sentence
     let_go(server)
-    lying = tried(server, failing(fail="never_bind"), ready_s=4)
+    lying = tried(server, failing(fail="never_bind"), ready_s=9)
     assert "ready to roll" in server.text()
     assert lying.trouble
     assert lying.trouble.kind == "hung"
@@ -163,12 +164,11 @@ def test_the_sentence_of_a_server_that_was_never_bound_is_not_believed(tmp_path:
         keeper.start()
         until(keeper, "starting")
         wait_for(lambda: bool(one.pids()), "nothing starts")
-        other = squat(one.port)
-        try:
+        with socket.socket() as other:  # a process of its own might come after the server
+            other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            other.bind(("127.0.0.1", one.port))
+            other.listen()
             wait_for(lambda: keeper.status().state in ("restoring", "lost"), "it is believed")  # type: ignore[union-attr]
-        finally:
-            other.kill()
-            other.wait()
         status = until(keeper, "restored", "lost")
         assert status.trouble
         assert status.trouble.kind == "port_in_use"

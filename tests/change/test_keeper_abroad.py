@@ -48,7 +48,7 @@ def test_without_ssh_the_old_server_comes_back_by_itself(lab: Lab, tmp_path: Pat
         host = SshHost("lab", config_file=lab.config)
         keeper = Keeper(host, server.port)
         keeper.begin(
-            server.proposal(TWO, bounds=BOUNDS.model_copy(update={"silence_s": 3.0})), "e1", 1
+            server.proposal(TWO, bounds=BOUNDS.model_copy(update={"silence_s": 6.0})), "e1", 1
         )
         keeper.stop()
         until(keeper, "stopped")

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.change.engine import BOUNDS, SITE, StandIn, keepers, on_host, stand_in, until
+from tests.change.processes import both_keepers
 from tools.change import Edit
 from tools.hosts.local import LocalHost
 
@@ -132,7 +133,7 @@ def test_a_login_without_rights_changes_its_own_server_and_no_other(tmp_path: Pa
         keeper.host = host
         status = keeper.begin(own.proposal(TWO), "e1", 1)
         assert status.state == "armed", status.trouble
-        assert {Path(f"/proc/{pid}").stat().st_uid for pid in keepers(own.port)} == {65534}
+        assert {Path(f"/proc/{pid}").stat().st_uid for pid in both_keepers(own.port)} == {65534}
         keeper.stop()
         until(keeper, "stopped")
         own.process.wait()
@@ -219,7 +220,7 @@ def test_a_new_server_is_not_nicer_than_the_old_one_was(tmp_path: Path) -> None:
         nice = os.getpriority(os.PRIO_PROCESS, server.pid)
         keeper = server.keeper()
         keeper.begin(server.proposal(TWO), "e1", 1)
-        assert {os.getpriority(os.PRIO_PROCESS, pid) for pid in keepers(server.port)} == {
+        assert {os.getpriority(os.PRIO_PROCESS, pid) for pid in both_keepers(server.port)} == {
             os.getpriority(os.PRIO_PROCESS, 0)
         }
         keeper.stop()

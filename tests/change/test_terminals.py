@@ -50,8 +50,8 @@ def test_it_comes_back_however_it_was_started(tmp_path: Path, how: str) -> None:
         assert how in ("screen", "tmux") or streams(server.pid) == out
         assert server.serves()
         if how.startswith("tmux"):
-            shown = server.tmux("capture-pane", "-p", "-S", "-", "-t", server.session)
-            assert "ready to roll" in shown
+            pane = ("capture-pane", "-p", "-S", "-", "-t", server.session)
+            wait_for(lambda: "ready to roll" in server.tmux(*pane), "the pane does not show it")
         if how == "script":
             assert "script over" in server.text()
 
@@ -64,8 +64,11 @@ def test_what_the_old_server_said_in_a_pane_is_not_of_the_new_ones_log(
     with stand_in(tmp_path, "--max-running-requests", "64", how=how) as server:
         with Path(streams(server.pid)[1]).open("w") as pane:
             pane.writelines(f"old line {n}\n" for n in range(said))
-        log = changed(server).log(4000)
-        assert "ready to roll" in "\n".join(log)
+        keeper = changed(server)
+        wait_for(
+            lambda: "ready to roll" in "\n".join(keeper.log(4000)), "the pane does not show it"
+        )
+        log = keeper.log(4000)
         assert [
             line for line in log if "old line" in line or "'max_running_requests': 64" in line
         ] == []
@@ -111,7 +114,9 @@ def test_a_terminal_that_closed_meanwhile_does_not_keep_the_server_from_coming_b
     with stand_in(tmp_path, "--max-running-requests", "64", how="tmux-shell") as server:
         before = server.start()
         keeper = changed(server)
+        pane = Path(streams(server.pid)[1])
         server.tmux("kill-server")
+        wait_for(lambda: not pane.exists(), "the pane lives on")
         keeper.restore()
         until(keeper, "restored")
         assert server.start() == before
@@ -145,7 +150,7 @@ def test_a_pipe_to_tee_stays_open_as_long_as_it_is_needed_and_not_longer(tmp_pat
         assert streams(server.pid)[1] == out
         keeper.restore()
         until(keeper, "restored")
-        assert server.text().count("ready to roll") == 3
+        wait_for(lambda: server.text().count("ready to roll") == 3, "tee does not write it")
         os.kill(server.pid, signal.SIGKILL)
         wait_for(lambda: reader not in readers_of(out), "the keeper holds the pipe for ever")
         assert keepers(server.port)

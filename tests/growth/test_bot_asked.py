@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import socket
 import urllib.error
 import urllib.request
 from pathlib import Path
 
 from tests.fakes import FakeSlack
 from tests.fakes.process import BotProcess
+from tests.lab.sshd import free_port
 
 
 def asked(port: int, path: str) -> tuple[int, str]:
@@ -23,9 +23,7 @@ def asked(port: int, path: str) -> tuple[int, str]:
 
 
 def test_a_monitor_sees_the_bot_live_lose_slack_and_count_its_verdicts(tmp_path: Path) -> None:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     with FakeSlack() as slack:
         bot = BotProcess(
             slack, tmp_path, PERFSLEUTH_METRICS=f"127.0.0.1:{port}", PERFSLEUTH_LOG="json"

@@ -95,11 +95,11 @@ def test_replicas_of_two_versions_share_the_work_while_they_are_rolled_over(
     for number in range(20):
         ask(store, f"k{number}", "a", "0.2")
     old.put()  # both wait for the host's turn, so each takes some, whoever put them in
-    soon(lambda: sum(line.startswith("end") for line in new.lines()) >= 10)
-    assert "of another version by bot-1" in new.lines()
+    soon(lambda: sum(line.startswith("end") for line in new.lines()) >= 5)
     out, err = old.drain()
     assert (out, "Traceback" in err) == ("drained True", False)
     soon(lambda: sum(line.startswith("end") for line in new.lines()) == 20)
+    assert "of another version by bot-1" in new.lines()  # at least what the old one left
     begun = [line.split()[1] for line in new.lines() if line.startswith("begin")]
     assert len(begun) == len({*begun}) == 20
 

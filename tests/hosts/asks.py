@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from tools.host import Command
+import pytest
+
+from tools.batch import Batch
+from tools.host import Asks, Command
 
 
 class Ask:
@@ -25,3 +29,17 @@ class Ask:
 def script(text: str, *arguments: str, **options: Any) -> Ask:
     """One of our scripts, sent as tools.host.script sends it."""
     return Ask("python3", "-I", "-", *arguments, stdin=text, stdin_name="test.py", **options)
+
+
+def batches_seen(monkeypatch: pytest.MonkeyPatch) -> list[Batch]:
+    """Every batch that is asked from here on: what has come of it can be waited for."""
+    made: list[Batch] = []
+
+    class Seen(Batch):
+        def __init__(self, probes: Sequence[Asks]) -> None:
+            super().__init__(probes)
+            made.append(self)
+
+    for where in ("tools.hosts.ssh.host.Batch", "tools.hosts.local.Batch"):
+        monkeypatch.setattr(where, Seen)
+    return made

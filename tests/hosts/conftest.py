@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.hosts.asks import batches_seen
 from tests.lab import sshd
 from tests.lab.sshd import Lab, wait_for
+from tools.batch import Batch
 from tools.host import Host
 from tools.hosts.local import LocalHost
 from tools.hosts.ssh import SshHost
@@ -43,6 +45,11 @@ def over_ssh(lab: Lab) -> Iterator[SshHost]:
 @pytest.fixture(params=["ssh", "local"])
 def host(request: pytest.FixtureRequest) -> Host:
     return LocalHost() if request.param == "local" else request.getfixturevalue("over_ssh")
+
+
+@pytest.fixture
+def batches(monkeypatch: pytest.MonkeyPatch) -> list[Batch]:
+    return batches_seen(monkeypatch)
 
 
 @pytest.fixture

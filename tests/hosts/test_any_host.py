@@ -99,17 +99,15 @@ def test_a_program_killed_by_a_signal_says_so_as_a_shell_does(host: Host) -> Non
 
 def test_a_hanging_command_is_ended_at_its_limit(host: Host, tmp_path: Path) -> None:
     note = tmp_path / "pid"
-    output = one(
-        host, Ask("sh", "-c", f"echo $$ > {note}; echo before; exec sleep 300", limit_s=0.7)
-    )
+    output = one(host, Ask("sh", "-c", f"echo $$ > {note}; echo before; exec sleep 300", limit_s=3))
     assert output.status is None
-    assert "timed out after 0.7" in output.lost
+    assert "timed out after 3" in output.lost
     assert output.stdout == "before\n", "what it had said is kept"
     assert not alive(pid_in(note))
 
 
 def test_a_dribbling_command_is_ended_at_its_limit_too(host: Host) -> None:
-    output = one(host, Ask("sh", "-c", "while :; do echo drop; sleep 0.05; done", limit_s=0.7))
+    output = one(host, Ask("sh", "-c", "while :; do echo drop; sleep 0.05; done", limit_s=3))
     assert "timed out" in output.lost
     assert output.stdout.startswith("drop\ndrop\n")
 
@@ -118,7 +116,7 @@ def test_a_command_that_ignores_term_is_killed(host: Host, tmp_path: Path) -> No
     note = tmp_path / "pid"
     output = one(
         host,
-        Ask("sh", "-c", f"trap '' TERM; echo $$ > {note}; while :; do sleep 1; done", limit_s=0.5),
+        Ask("sh", "-c", f"trap '' TERM; echo $$ > {note}; while :; do sleep 1; done", limit_s=3),
     )
     assert "timed out" in output.lost
     assert not alive(pid_in(note))

@@ -209,7 +209,8 @@ def test_a_pipe_is_read_where_somebody_writes_and_refused_where_nobody_does(tmp_
     os.mkfifo(pipe)
     with pytest.raises(ToolsError, match="is a pipe that nobody writes into"):
         read_texts([pipe], PROBES)
-    writes = f"exec 3<>'{pipe}'; echo an apple >&3; echo ready; sleep 1"
+    reads = f"readlink /proc/$PPID/fd/* 2>/dev/null | grep -qxF '{pipe}'"
+    writes = f"exec 3<>'{pipe}'; echo an apple >&3; echo ready; until {reads}; do sleep 0.05; done"
     with subprocess.Popen(["bash", "-c", writes], stdout=subprocess.PIPE) as writer:
         assert writer.stdout
         assert writer.stdout.readline() == b"ready\n"

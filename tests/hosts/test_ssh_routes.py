@@ -109,8 +109,9 @@ def test_a_jump_host_without_room_for_one_more_login_is_tried_again(
 
 
 def test_many_hosts_behind_one_jump_host_log_in_there_a_few_at_a_time(
-    lab: Lab, tmp_path: Path
+    lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("tools.hosts.ssh.connection.LOGIN_S", 60.0)  # every host behind it greets
     narrow = Sshd(
         tmp_path / "narrow", lab.folder / "authorized_keys", extra=f"MaxStartups {LOGINS + 2}"
     )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
-import time
+from contextlib import suppress
 from pathlib import Path
 
+import paramiko
 import pytest
 
 from tests.hosts.asks import Ask
-from tests.lab.sshd import Lab
+from tests.lab.sshd import Lab, wait_for
 from tools.errors import Unreachable
 from tools.hosts.ssh import SshHost
 
@@ -36,8 +37,15 @@ def test_one_session_at_a_time_is_enough(tmp_path: Path) -> None:
                 thread.start()
             for thread in threads:
                 thread.join(60)
-            time.sleep(0.2)  # until the server has forgotten the session before
-            session = host.connect().transport.open_session()
+            sessions: list[paramiko.Channel] = []
+
+            def opened() -> bool:
+                with suppress(paramiko.ChannelException):
+                    sessions.append(host.connect().transport.open_session())
+                return bool(sessions)
+
+            wait_for(opened, "the server does not forget the session before")
+            (session,) = sessions
             session.exec_command("sleep 600")
             with pytest.raises(Unreachable, match="MaxSessions"):
                 host.answer([ASK])

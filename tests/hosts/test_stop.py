@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -12,7 +11,8 @@ import pytest
 
 from tests.hosts.asks import Ask
 from tests.lab.sshd import Lab, alive, wait_for
-from tools.host import STOPPED, Host, Output
+from tools.batch import Batch
+from tools.host import STOPPED, Command, Host, Output
 from tools.hosts.local import LocalHost
 from tools.hosts.replay import ReplayHost
 from tools.hosts.ssh import SshHost
@@ -26,6 +26,18 @@ def own_host(request: pytest.FixtureRequest, lab: Lab) -> Iterator[Host]:
     host = SshHost("lab", config_file=lab.config) if request.param == "ssh" else LocalHost()
     yield host
     host.close()
+
+
+class Noted(Ask):
+    """It tells that it is being asked."""
+
+    def __init__(self, *argv: str) -> None:
+        super().__init__(*argv)
+        self.begun = threading.Event()
+
+    def command(self) -> Command:
+        self.begun.set()
+        return super().command()
 
 
 class Asking:
@@ -56,10 +68,12 @@ def pids(note: Path) -> list[int]:
     return [int(note.read_text()), int(Path(f"{note}.child").read_text())]
 
 
-def test_a_stop_keeps_what_came_and_leaves_nothing_behind(own_host: Host, tmp_path: Path) -> None:
+def test_a_stop_keeps_what_came_and_leaves_nothing_behind(
+    own_host: Host, tmp_path: Path, batches: list[Batch]
+) -> None:
     asking = Asking(own_host, QUICK, slow(tmp_path / "note"))
     numbers = pids(tmp_path / "note")
-    time.sleep(0.5)  # until the quick answer has crossed the line
+    wait_for(lambda: len(batches[0]._answers) == 1, "the quick answer does not cross the line")
     assert all(map(alive, numbers))
     own_host.close()
     asking.end()
@@ -83,8 +97,9 @@ def test_those_who_wait_for_their_turn_are_stopped_too(lab: Lab, tmp_path: Path)
     with SshHost("lab", config_file=lab.config) as host:
         first = Asking(host, slow(tmp_path / "note"))
         pids(tmp_path / "note")
-        second = Asking(host, QUICK)
-        time.sleep(0.2)
+        quick = Noted("echo", "quick")
+        second = Asking(host, quick)
+        assert quick.begun.wait(60)
         host.close()
         first.end()
         second.end()
@@ -96,9 +111,10 @@ def test_a_host_that_never_greets_holds_nobody_who_stops() -> None:
         port = silent.getsockname()[1]
         host = SshHost("127.0.0.1", port=port, config_file=Path("/dev/null"), connect_s=300)
         asking = Asking(host, QUICK)
-        time.sleep(0.5)
-        host.close()
-        asking.end()
+        silent.settimeout(60)
+        with silent.accept()[0]:
+            host.close()
+            asking.end()
         assert asking.outputs[0].lost == STOPPED
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
 import subprocess
 import tempfile
 from pathlib import Path
 from typing import Any
 
 import psycopg
+
+from tests.lab.sshd import free_port
 
 _PLACES = os.pathsep.join(  # Debian keeps its servers beside PATH
     [os.environ.get("PATH", ""), *map(str, sorted(Path("/usr/lib/postgresql").glob("*/bin")))]
@@ -26,9 +27,6 @@ class Cluster:
         self.folder = Path(tempfile.mkdtemp(prefix="perfsleuth-pg-", dir="/tmp"))
         if os.geteuid() == 0:
             shutil.chown(self.folder, "nobody")
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
         self._data = self.folder / "data"
         self._run(
             "initdb",
@@ -43,6 +41,7 @@ class Cluster:
             "UTF8",
             "--locale=C",
         )
+        self.port = free_port()
         self.start()
         self._count = 0
 

@@ -85,7 +85,7 @@ def quiet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Output, Co
     """One whole burst on a server that speculates and wants a key, with two GPUs watched."""
     log = tmp_path_factory.mktemp("quiet") / "serve.log"
     with counting(log, key=KEY, pace_ms=12.0, accept=3) as server:
-        yield burst_on(server, before=NVML, seconds=5, streams=[1, 3]), server
+        yield burst_on(server, before=NVML, seconds=9, streams=[1, 3]), server
 
 
 def test_the_step_is_the_one_that_the_server_made(quiet: tuple[Output, Counting]) -> None:
@@ -129,7 +129,7 @@ def test_a_prompt_that_comes_again_shows_what_a_prefix_cache_gives(
 
 
 def test_a_server_that_counts_never_sees_more_than_was_said(quiet: tuple[Output, Counting]) -> None:
-    load, seen = Load(seconds=5, streams=(1, 3)), quiet[1].counted()
+    load, seen = Load(seconds=9, streams=(1, 3)), quiet[1].counted()
     assert seen["most_at_once"] <= load.at_once
     assert seen["requests"] <= load.requests
     assert (
@@ -262,8 +262,15 @@ def test_a_server_that_wants_a_key_which_nobody_sees_is_told_so(tmp_path: Path) 
 
 def test_a_server_that_dies_ends_the_burst_with_what_was_measured(tmp_path: Path) -> None:
     with counting(tmp_path / "log", pace_ms=30.0) as server:
-        threading.Timer(4.0, server.process.kill).start()
+
+        def dies() -> None:
+            wait_for(lambda: server.counted()["requests"] > 1, "the burst never ran")
+            server.process.kill()
+
+        ending = threading.Thread(target=dies)
+        ending.start()
         told = looks(burst_on(server, seconds=15, streams=[1, 2]), "here")[0]
+        ending.join()
     assert "a request of ours failed" in (told.trouble or getattr(told.facts, "stopped", ""))
 
 

@@ -93,11 +93,12 @@ def serve(folder: Path, **variables: str) -> tuple[subprocess.Popen[str], int]:
         text=True,
     )
     log.close()
-    for _ in range(100):
+    for _ in range(1200):
         if told := (folder / "serve.log").read_text():
             return process, int(told)
         time.sleep(0.05)
     process.kill()
+    process.wait()
     pytest.fail("the stand-in did not start")
 
 

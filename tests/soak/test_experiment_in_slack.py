@@ -74,6 +74,6 @@ def test_killed_and_started_again_it_ends_as_it_would_have(tmp_path: Path) -> No
             assert len(server.pids()) == 1
             assert server.serves()
             assert SLOW not in [word.decode() for word in server.start()[0]]
-            assert not keepers(server.port)
+            wait_for(lambda: not keepers(server.port), "the keeper does not leave")
             assert "Traceback" not in bot.log
             (tmp_path / "told.txt").write_text(told)

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.change.engine import StandIn, keepers, stand_in
+from tests.lab.sshd import wait_for
 
 pytestmark = pytest.mark.long
 
@@ -65,7 +66,7 @@ def test_what_is_found_is_tried_measured_and_kept_under_one_approval(tmp_path: P
         assert "1 of 1 change kept. Nothing that is predicted to help is left." in said
         assert SLOW not in [word.decode() for word in server.start()[0]]
         assert server.serves()
-        assert not keepers(server.port)
+        wait_for(lambda: not keepers(server.port), "the keeper does not leave")
 
 
 def test_another_name_approves_nothing(tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ def test_a_plan_is_approved_by_who_may_and_outlives_the_bot(tmp_path: Path) -> N
             assert SLOW not in [word.decode() for word in server.start()[0]]
             assert len(server.pids()) == 1
             assert server.serves()
-            assert not keepers(server.port)
+            wait_for(lambda: not keepers(server.port), "the keeper does not leave")
             assert "Traceback" not in bot.log
             for text in (said, bot.log):
                 assert KEY not in text

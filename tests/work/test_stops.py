@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from bot.question import Question
 from bot.settings import Settings
 from bot.work import Work
 from bot.work.stops import Stops
+from tests.hosts.asks import batches_seen
 from tests.lab.sshd import Lab, alive, wait_for
 from tests.work.room import Room, text_of
 from tests.work.slow_host import SlowHost, begun
@@ -24,9 +24,9 @@ from tools.rules import RULES
 
 
 def test_a_stop_ends_the_probes_on_a_real_host_and_keeps_what_came(
-    room: Room, lab: Lab, tmp_path: Path
+    room: Room, lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    note = tmp_path / "note"
+    note, batches = tmp_path / "note", batches_seen(monkeypatch)
 
     def host_of(name: str, _settings: Settings) -> SlowHost:
         return SlowHost(lab, name, note)
@@ -37,7 +37,7 @@ def test_a_stop_ends_the_probes_on_a_real_host_and_keeps_what_came(
     working = threading.Thread(target=room.work)
     working.start()
     numbers = begun(note)
-    time.sleep(2.0)  # until quick answers have come
+    wait_for(lambda: bool(batches[-1]._answers), "no quick answer comes")
     room.desk.stop("CGPU", ts, "UANA", "evt:stop")
     wait_for(lambda: not any(map(alive, numbers)), "a process on the host lives on")
     wait_for(lambda: bool(room.letters(ts, "verdict")), "nobody said what was learned")

@@ -14,6 +14,7 @@ import subprocess
 import threading
 
 _CREATE_S = 40
+_ASKS = 3  # how often, before nothing is done that needs the answer
 
 
 class Docker:
@@ -27,34 +28,46 @@ class Docker:
         """Return (status, stdout, stderr)."""
         return asked((self.program, *words), limit_s)
 
-    def inspect(self, what, kind="container"):
-        """Return what it tells of a container or an image; None where there is none."""
-        status, out, _ = self.ask("inspect", "--type", kind, what)
+    def told(self, what, kind="container"):
+        """Return (what it tells of a container or an image, whether it tells): None, True where there is none."""
+        status, out, err = self.ask("inspect", "--type", kind, what)
         if status:
-            return None
+            return None, "no such" in err.lower()  # a daemon that is busy has not said that
         try:
-            return json.loads(out)[0]
+            return json.loads(out)[0], True
         except (ValueError, LookupError):
-            return None
+            return None, False
+
+    def inspect(self, what, kind="container"):
+        """Return what it tells of a container or an image; None where it tells of none."""
+        return self.told(what, kind)[0]
 
     def act(self, *words, limit_s=20):
         """Do something; return why it failed, or nothing."""
         status, _, err = self.ask(*words, limit_s=limit_s)
         return (err.strip().splitlines() or [f"status {status}"])[-1][:300] if status else ""
 
-    def runs(self, one):
-        told = self.inspect(one)
-        return bool(told and told["State"].get("Running"))
+    def runs(self, one, pause):
+        """Say whether a container runs; None where that is not told, however often it is asked."""
+        for _ in range(_ASKS):
+            told, known = self.told(one)
+            if known:
+                return bool(told and told["State"].get("Running"))
+            pause(1.0)
+        return None
 
     def end(self, one, bound_s, pause):
-        """Stop a container, and kill it where it does not end in time; return why it still runs, or nothing."""
-        if self.runs(one):
+        """Stop a container, and kill it where it does not end in time; return why it may still run, or nothing."""
+        if self.runs(one, pause):
             self.act("stop", "-t", str(int(bound_s)), one, limit_s=bound_s + 30)
-        if not self.runs(one):
-            return ""
-        why = self.act("kill", one)
-        pause(1.0)
-        return "it does not end, not even when it is killed: " + why if self.runs(one) else ""
+        runs = self.runs(one, pause)
+        if runs:
+            why = self.act("kill", one)
+            pause(1.0)
+            runs = self.runs(one, pause)
+            if runs:
+                return "it does not end, not even when it is killed: " + why
+        return f"{self.runtime} does not tell whether it runs" if runs is None else ""
 
     def create(self, words, lines):
         """Create a container; return (id, why not)."""

@@ -40,9 +40,10 @@ class Book:
         self.book["launcher"] = dict(self.launcher.state)
         self.tell(self.book)
 
-    def step(self, text):
-        self.book["steps"] = [*self.book["steps"], time.strftime("%H:%M:%S ") + text][-STEPS:]
-        self.note()
+    def step(self, text, **changed):
+        """Tell a step together with what changes by it: nobody sees one without the other."""
+        steps = [*self.book["steps"], time.strftime("%H:%M:%S ") + text][-STEPS:]
+        self.note(steps=steps, **changed)
 
     def pause(self, seconds):
         time.sleep(seconds)

@@ -22,7 +22,7 @@ class Change(Book):
     def at_rest(self):
         """Say whether an act may begin: one that has reached its state needs a moment for its last words."""
         if self.thread is not None:
-            self.thread.join(1.0)
+            self.thread.join(5.0)
         return not self.at_work
 
     def turn_back(self):
@@ -67,35 +67,33 @@ class Change(Book):
             self.note(running=count)
             self.pause(0.3 if quiet else 1.0)
         left = f"{count} requests still run after {bound_s:.0f} s" if count else "no request runs"
-        self.note(state="drained")
         self.step(
-            "drained: " + ("how busy it is cannot be seen" if count is None and bound_s else left)
+            "drained: " + ("how busy it is cannot be seen" if count is None and bound_s else left),
+            state="drained",
         )
 
     def do_stop(self):
-        self.note(state="stopping")
-        self.step(f"stopping the old server, process {self.book['old']['pid']}")
+        self.step(f"stopping the old server, process {self.book['old']['pid']}", state="stopping")
         try:
             self.launcher.stop(self.bounds["stop_s"])
         except Stuck as why:
             self.stuck(str(why))
             return
         self.book["old"]["healthy"] = False
-        self.note(state="stopped")
-        self.step("the old server has ended")
+        self.step("the old server has ended", state="stopped")
 
     def stuck(self, why):
         """The old one does not end: say how it is, and touch nothing more."""
         self.fail("would_not_stop", why)
         healthy = not self.serving(self.book["old"])
         self.book["old"]["healthy"] = healthy
-        self.note(state="restored" if healthy else "lost")
-        self.step(why + ("; it still serves" if healthy else ""))
+        self.step(
+            why + ("; it still serves" if healthy else ""), state="restored" if healthy else "lost"
+        )
 
     def do_start(self):
         if self.state != "starting":
-            self.note(state="starting", started=now())
-            self.step("starting the new server")
+            self.step("starting the new server", state="starting", started=now())
         try:
             self.come_up("new", self.launcher.start_new)
         except NotStarted as why:
@@ -103,19 +101,17 @@ class Change(Book):
             self.turn_back()
             return
         took = round(now() - self.book["started"], 1)
-        self.note(state="ready", ready_after_s=took)
-        self.step(f"the new server is ready after {took} s, process {self.book['new']['pid']}")
+        said = f"the new server is ready after {took} s, process {self.book['new']['pid']}"
+        self.step(said, state="ready", ready_after_s=took)
 
     def do_keep(self):
         for remark in self.launcher.settle(kept=True):
             self.step(remark)
-        self.note(state="kept")
-        self.step("the new server stays")
+        self.step("the new server stays", state="kept")
 
     def do_withdraw(self):
         self.launcher.abandon()
-        self.note(state="withdrawn")
-        self.step("nothing was changed: the old server runs as it did")
+        self.step("nothing was changed: the old server runs as it did", state="withdrawn")
 
     def do_restore(self):
         """End the new one, bring the old one back; a second try, then a person is needed."""
@@ -142,8 +138,7 @@ class Change(Book):
                 self.launcher.simply()
         for remark in self.launcher.settle(kept=False):
             self.step(remark)
-        self.note(state="restored")
-        self.step(f"the old server runs again, process {self.book['old']['pid']}")
+        self.step(f"the old server runs again, process {self.book['old']['pid']}", state="restored")
 
     def bring_back(self):
         if self.book["up"] == "old" and self.launcher.pid() and not self.serving(self.book["old"]):

@@ -161,7 +161,7 @@ class Compose(Container):
         return found[0] if found else None
 
     def stop(self, bound_s):
-        one = self._now()
+        one = self._now() or self.state["current"]
         if one and (why := self.docker.end(one, bound_s, self.pause)):
             raise Stuck(f"service {self.service}: {why}")
 

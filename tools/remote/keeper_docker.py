@@ -144,7 +144,9 @@ class Container(Launcher):
 
     def pid(self):
         """Return the server's process in the container that was started last; one that was restarted has failed."""
-        told = self.docker.inspect(self.state["current"])
+        told, known = self.docker.told(self.state["current"])
+        if not known:
+            return self.unseen()
         if (
             not told
             or not told["State"].get("Running")
@@ -154,7 +156,8 @@ class Container(Launcher):
         main = told["State"]["Pid"]
         below = [main, *(pid for pid, _ in descendants(main))]
         words = (_of(pid, "cmdline").rstrip("\0").split("\0") for pid in below)
-        return next((pid for pid, argv in zip(below, words) if _engine_of(argv)), main)  # noqa: B905 (Python 3.8)
+        one = next((pid for pid, argv in zip(below, words) if _engine_of(argv)), main)  # noqa: B905 (Python 3.8)
+        return self.found(one)
 
     def exit(self):
         state = (self.docker.inspect(self.state["current"]) or {}).get("State") or {}

@@ -40,6 +40,7 @@ class Launcher:
     """One server, started in one way."""
 
     kind = ""
+    seen = 0, None  # the process that was found last, and when it began
     apart = False  # it has a network of its own, of which the ports of this host say nothing
 
     def __init__(self, server, edits, env, unset_env):
@@ -47,6 +48,15 @@ class Launcher:
         self.door = server.get("raw", ()), server.get("raw_cwd", b"")  # by which it is asked
         self.state, self.noted, self.pause = {}, (lambda: None), time.sleep
         self.forks = threading.Lock()  # of an understudy and of a server: one at a time
+
+    def found(self, pid):
+        """Note and return the process that it is."""
+        self.seen = pid, started_of(pid)
+        return pid
+
+    def unseen(self):
+        """Return the process that was found last, while it lives: whoever manages it gives no answer."""
+        return self.seen[0] if self.seen[0] and lives(*self.seen) else None
 
     def snapshot(self):
         """Read all that is needed to start it again; raise Refused."""

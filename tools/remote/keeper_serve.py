@@ -36,9 +36,10 @@ class Service:
         """Let the understudy know, and wait until it does."""
         with self.lock:
             try:
-                if self.link:
-                    put(self.link, book)
-                    self.link.recv(1)
+                link = self.link
+                if link:
+                    put(link, book)
+                    link.recv(1)
             except OSError:
                 return  # it has died; the loop makes another, which is told all of it
 
@@ -100,6 +101,8 @@ class Service:
             return
         if self.book["back"] or (self.book["failed"] and state not in UNTOUCHED):
             self.change.act("withdraw" if state in UNTOUCHED else "restore")
+        elif act and state == REACHED.get(act):
+            self.change.note(act=None)  # it was done; only its last words were missing
         elif act:
             self.change.act(act)
 
@@ -119,8 +122,9 @@ class Service:
     def mind(self):
         """Do what is due: another understudy, the dead-man, the end."""
         if self.understudy and os.waitpid(self.understudy, os.WNOHANG)[0]:
-            self.link.close()
-            self.link, self.understudy = None, 0
+            with self.lock:
+                self.link.close()
+                self.link, self.understudy = None, 0
             self.double()
         change, book = self.change, self.book
         self.launcher.pid()  # a server that ended is a zombie until its parent has looked
@@ -243,3 +247,4 @@ FROM = {
     "start": ("stopped",),
     "keep": ("ready",),
 }
+REACHED = {"drain": "drained", "stop": "stopped", "start": "ready"}

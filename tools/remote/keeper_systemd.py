@@ -121,11 +121,13 @@ class Systemd(Launcher):
     def pid(self):
         """Return the main process while it lives; one that systemd started again by itself has failed."""
         show = self.show()
+        if "trouble" in show:
+            return self.unseen()
         restarts = int(show.get("NRestarts") or 0)
         if restarts > self.state["restarts"] or show.get("ActiveState") in _DOWN:
             return None
         pid = show.get("MainPID") or "0"
-        return int(pid) if pid.isdigit() and int(pid) > 0 else None
+        return self.found(int(pid)) if pid.isdigit() and int(pid) > 0 else None
 
     def exit(self):
         show = self.show()

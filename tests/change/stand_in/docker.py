@@ -73,7 +73,11 @@ def locked():
 
 
 def every():
-    return [json.loads(path.read_text()) for path in sorted(HOME.glob("*.json"))]
+    found = []
+    for path in sorted(HOME.glob("*.json")):
+        with suppress(FileNotFoundError):  # it is removed just now, by another client
+            found.append(json.loads(path.read_text()))
+    return found
 
 
 def save(told):
@@ -503,6 +507,10 @@ def up(name, service, labels):
 
 def main(argv):
     verb, words = argv[0], argv[1:]
+    if (HOME / "silent").exists():
+        sys.exit(
+            "Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?"
+        )
     if verb in ("create", "run"):
         identifier = create(words)
         if verb == "run":

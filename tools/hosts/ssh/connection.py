@@ -13,12 +13,13 @@ from typing import IO
 import paramiko
 from paramiko.ssh_exception import IncompatiblePeer
 from tenacity import (
+    RetryCallState,
     Retrying,
     retry_if_exception_type,
-    stop_after_attempt,
     stop_after_delay,
-    wait_exponential,
+    wait_random_exponential,
 )
+from tenacity.stop import stop_base
 
 from tools.errors import Unreachable
 from tools.hosts.ssh.known import known_keys
@@ -45,7 +46,19 @@ _BY_JUMP: dict[str, threading.BoundedSemaphore] = {}
 
 
 class Transient(Unreachable):
-    """It may be there in a moment: a reset, a time-out, a server that sheds load."""
+    """It may be there in a moment: a reset, a time-out."""
+
+
+class Shed(Transient):
+    """A jump host has no room for one more login: others log in there, and each is over in a moment."""
+
+
+class _Enough(stop_base):
+    """Counts the tries, but not those of who waits for room: that takes as long as the logins of others."""
+
+    def __call__(self, retry_state: RetryCallState) -> bool:
+        failed = retry_state.outcome.exception() if retry_state.outcome else None
+        return retry_state.attempt_number >= TRIES and not isinstance(failed, Shed)
 
 
 class Connection:
@@ -58,8 +71,8 @@ class Connection:
         self._proxy_says: IO[bytes] | None = None
         tries = Retrying(
             retry=retry_if_exception_type(Transient),
-            stop=stop_after_attempt(TRIES) | stop_after_delay(connect_s * 1.5),
-            wait=wait_exponential(multiplier=0.3, max=2.0),
+            stop=_Enough() | stop_after_delay(connect_s * 1.5),
+            wait=wait_random_exponential(multiplier=0.3, max=2.0),
             reraise=True,
         )
         self.transport: paramiko.Transport = tries(self._open)
@@ -162,7 +175,7 @@ class Connection:
             self._proxy_says.seek(0)
             words = " ".join(self._proxy_says.read(2000).decode("utf-8", "replace").split())
             if words.startswith(_SHED):
-                return Transient(
+                return Shed(
                     f"{route.shown} cannot be reached through {route.jump}: that hung up before it greeted us; "
                     f"does its MaxStartups leave room? ({words})"
                 )

@@ -185,9 +185,10 @@ def main() -> None:
     if told["fail"] == "never_bind":
         say("The server is fired up and ready to roll!")
         time.sleep(3600)
-    threading.Thread(target=serving.serve, args=(door,), daemon=True).start()
     say(f"INFO:     Uvicorn running on http://127.0.0.1:{args.port} (Press CTRL+C to quit)")
     say("The server is fired up and ready to roll!")
+    # last: who is answered finds the lines
+    threading.Thread(target=serving.serve, args=(door,), daemon=True).start()
     while not over.wait(0.2):
         pass
     say("SIGTERM received. signum=None frame=None. Draining requests and shutting down...")

@@ -46,9 +46,9 @@ class Answer(BaseHTTPRequestHandler):
 
 def main() -> None:
     port = int(sys.argv[sys.argv.index("--port") + 1])
-    server = ThreadingHTTPServer(("127.0.0.1", port), Answer)
     sys.stdout.write((FILES / "serve.log").read_text())
     sys.stdout.flush()
+    server = ThreadingHTTPServer(("127.0.0.1", port), Answer)  # last: who is answered finds the log
     server.serve_forever()
 
 
