@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -56,15 +57,19 @@ class Odd(StandIn):
 SYSTEM = "/usr/bin/python3"
 
 
+@pytest.fixture
+def open_path() -> Iterator[Path]:
+    """A folder that everybody may enter; those of pytest are closed again by every run that begins."""
+    with tempfile.TemporaryDirectory(prefix="perfsleuth-") as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+
+
 def odd(folder: Path, user: int | None) -> Odd:
     """Start one; of another user with a Python and a stand-in that everybody may read."""
     if user is not None and not Path(SYSTEM).exists():
         pytest.skip(f"{SYSTEM} is not installed, and another user may not read this one")
     folder.mkdir(exist_ok=True)
-    around = Path(tempfile.gettempdir())
-    for part in (folder, *folder.parents):
-        if around in part.parents:
-            part.chmod(0o755)
     shutil.copytree(SITE, folder / "site", ignore=shutil.ignore_patterns("__pycache__"))
     own: Odd = type("Own", (Odd,), {"user": user})(
         folder, "--max-running-requests", "64", python=SYSTEM if user else sys.executable,
@@ -93,9 +98,9 @@ def made_of(pid: int) -> dict[str, object]:
 @ROOT
 @pytest.mark.parametrize("user", [None, 65534])
 def test_everything_that_a_process_is_given_is_given_again(
-    tmp_path: Path, user: int | None
+    open_path: Path, user: int | None
 ) -> None:
-    server = odd(tmp_path, user)
+    server = odd(open_path, user)
     try:
         before, made = server.start(), made_of(server.pid)
         assert made["Umask"] == ["0027"]
@@ -119,14 +124,14 @@ def test_everything_that_a_process_is_given_is_given_again(
 
 
 @ROOT
-def test_a_login_without_rights_changes_its_own_server_and_no_other(tmp_path: Path) -> None:
-    python = tmp_path / "python"
+def test_a_login_without_rights_changes_its_own_server_and_no_other(open_path: Path) -> None:
+    python = open_path / "python"
     python.write_text(
         f'#!/bin/sh\nexec setpriv --reuid 65534 --regid 65534 --clear-groups {SYSTEM} "$@"\n'
     )
     python.chmod(0o755)
     host = LocalHost(python=str(python))
-    own = odd(tmp_path / "own", 65534)
+    own = odd(open_path / "own", 65534)
     try:
         before, made = own.start(), made_of(own.pid)
         keeper = own.keeper()
@@ -147,7 +152,7 @@ def test_a_login_without_rights_changes_its_own_server_and_no_other(tmp_path: Pa
     finally:
         own.clear()
         own.process.wait()
-    with stand_in(tmp_path / "other", "--max-running-requests", "64") as other:
+    with stand_in(open_path / "other", "--max-running-requests", "64") as other:
         keeper = other.keeper()
         keeper.host = host
         status = keeper.begin(other.proposal(TWO), "e1", 1)

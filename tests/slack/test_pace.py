@@ -74,7 +74,10 @@ def test_429_holds_the_method_or_the_channel_and_nothing_else() -> None:
 
 def test_the_urgent_go_first_then_who_came_first() -> None:
     async def story() -> list[str]:
-        pace, order = Pace(message_every_s=0.02), []
+        began, queued, order = time.monotonic(), asyncio.Event(), []
+        # the time stands still until all have asked
+        clock = lambda: time.monotonic() if queued.is_set() else began  # noqa: E731
+        pace = Pace(message_every_s=0.02, now=clock)
 
         async def call(name: str, urgency: int) -> None:
             await pace.turn("chat.postMessage", "C1", urgency)
@@ -87,6 +90,7 @@ def test_the_urgent_go_first_then_who_came_first() -> None:
         for name, urgency in calls:
             tasks.append(asyncio.create_task(call(name, urgency)))
             await asyncio.sleep(0)
+        queued.set()
         await asyncio.gather(*tasks)
         return order
 

@@ -24,7 +24,7 @@ class Everybody:
 
     def __init__(self, wire: Wire) -> None:
         self._wire = wire
-        self._asking: asyncio.Task[dict[str, dict[str, Any]]] | None = None
+        self._asking: asyncio.Task[None] | None = None
         self._known: dict[str, dict[str, Any]] = {}
         self._known_at = 0.0
 
@@ -34,10 +34,10 @@ class Everybody:
             return self._known[user]
         if self._asking is None or self._asking.done():
             self._asking = asyncio.create_task(self._list())
-        self._known, self._known_at = await asyncio.shield(self._asking), monotonic()
+        await asyncio.shield(self._asking)
         return self._known.get(user)
 
-    async def _list(self) -> dict[str, dict[str, Any]]:
+    async def _list(self) -> None:
         """List them, as far as Slack answers now: who is missing is asked for alone."""
         found: dict[str, dict[str, Any]] = {}
         said: dict[str, Any] = {"limit": _PAGE}
@@ -52,4 +52,4 @@ class Everybody:
             said["cursor"] = (page.get("response_metadata") or {}).get("next_cursor")
             if not said["cursor"]:
                 break
-        return found
+        self._known, self._known_at = found, monotonic()
