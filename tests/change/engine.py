@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.change.processes import end_keepers, keepers, parent
-from tests.lab.sshd import alive, answers, descendants, free_port, wait_for
+from tests.lab.sshd import alive, answers, descendants, free_port, of_processes, wait_for
 from tools.change import Bounds, Change, Edit, Identity, Proposal
 from tools.change.edits import edited
 from tools.change.keeper import Keeper
@@ -131,7 +131,7 @@ class StandIn:
     def pids(self) -> list[int]:
         """Return every main process that serves, or means to serve, on the port."""
         found = []
-        for path in Path("/proc").glob("[0-9]*/cmdline"):
+        for path in of_processes("cmdline"):
             try:
                 words = path.read_bytes().split(b"\0")
             except OSError:

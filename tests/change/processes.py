@@ -7,7 +7,7 @@ import signal
 from contextlib import suppress
 from pathlib import Path
 
-from tests.lab.sshd import alive, wait_for
+from tests.lab.sshd import alive, of_processes, wait_for
 
 
 def keepers(port: int) -> list[int]:
@@ -45,7 +45,7 @@ def end_keepers(port: int) -> None:
 
 def named(name: str) -> list[int]:
     found = []
-    for path in Path("/proc").glob("[0-9]*/comm"):
+    for path in of_processes("comm"):
         try:
             if path.read_text().strip() == name and alive(int(path.parent.name)):
                 found.append(int(path.parent.name))
@@ -56,13 +56,12 @@ def named(name: str) -> list[int]:
 
 def sockets(pid: int) -> set[str]:
     found = set()
-    for path in Path(f"/proc/{pid}/fd").glob("*"):
-        try:
-            link = str(path.readlink())
-        except OSError:
-            continue
-        if link.startswith("socket:["):
-            found.add(link[8:-1])
+    with suppress(OSError):  # it has ended
+        for one in Path(f"/proc/{pid}/fd").iterdir():
+            with suppress(OSError):  # it is closed
+                link = str(one.readlink())
+                if link.startswith("socket:["):
+                    found.add(link[8:-1])
     return found
 
 

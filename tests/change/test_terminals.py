@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.change.engine import StandIn, keepers, stand_in, until
-from tests.lab.sshd import wait_for
+from tests.lab.sshd import of_processes, wait_for
 from tools.change import Edit
 from tools.change.keeper import Keeper
 
@@ -160,7 +160,7 @@ def test_a_pipe_to_tee_stays_open_as_long_as_it_is_needed_and_not_longer(tmp_pat
 
 def readers_of(pipe: str) -> list[int]:
     found = []
-    for path in Path("/proc").glob("[0-9]*/fd/0"):
+    for path in of_processes("fd/0"):
         try:
             if str(path.readlink()) == pipe:
                 found.append(int(path.parts[2]))

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.hosts.asks import Ask, script
-from tests.lab.sshd import alive, wait_for
+from tests.lab.sshd import alive, of_processes, wait_for
 from tools.host import Host, Output
 
 
@@ -219,7 +219,7 @@ def test_commands_leave_the_machine_to_others(host: Host) -> None:
 def orphans() -> list[str]:
     """The dead that were handed to this process and that nobody has reaped."""
     found = []
-    for path in Path("/proc").glob("[0-9]*/stat"):
+    for path in of_processes("stat"):
         with contextlib.suppress(OSError):
             state, parent, *_ = path.read_text().rpartition(")")[2].split()
             found += [path.parent.name] if (state, parent) == ("Z", str(os.getpid())) else []

@@ -181,10 +181,15 @@ def alive(pid: int) -> bool:
         return False
 
 
+def of_processes(file: str) -> list[Path]:
+    """Return this file of every process; a glob fails on one that ends meanwhile (ESRCH), reading does too."""
+    return [one / file for one in Path("/proc").iterdir() if one.name.isdigit()]
+
+
 def descendants(pid: int) -> list[int]:
     """All processes below one, by /proc; the deepest last."""
     children: dict[int, list[int]] = {}
-    for stat in Path("/proc").glob("[0-9]*/stat"):
+    for stat in of_processes("stat"):
         with contextlib.suppress(OSError, IndexError, ValueError):
             parent = int(stat.read_text().rpartition(")")[2].split()[1])
             children.setdefault(parent, []).append(int(stat.parent.name))
