@@ -13,6 +13,7 @@ from bot.queue import APPLICATION_VERSION, JobsError
 from bot.quiet import quieten
 from bot.settings.people import Limits
 from bot.settings.service import Service
+from bot.store.database import IDLE_S
 from bot.store.jobs_place import jobs_url
 from bot.store.lock import Lock, hold
 from bot.store.run import Run
@@ -79,6 +80,7 @@ class Jobs:
                 "name": "perfsleuth",
                 "system_database_url": address,
                 "sys_db_pool_size": 8,
+                "sys_db_idle_transaction_timeout_sec": float(IDLE_S),
                 "executor_id": self._service.executor,
                 "application_version": APPLICATION_VERSION,
                 "enable_otlp": False,

@@ -74,14 +74,6 @@ class Stops:
                 self._watched.pop(run_id, None)
 
     def _look(self) -> None:
-        try:
-            self._until_nothing_runs()
-        except BaseException:
-            with self._guard:
-                self._watching = False  # the next run begins another look
-            raise
-
-    def _until_nothing_runs(self) -> None:
         beat = threading.Event()
         while True:
             with self._guard:
@@ -90,12 +82,12 @@ class Stops:
                     self._watching = False
                     return
             try:
-                asked = self._store.runs.stop_asked(list(watched))
+                for run_id, user in self._store.runs.stop_asked(list(watched)).items():
+                    watched[run_id].stop(user)
             except StoreError as why:
                 _LOG.warning("stops cannot be looked for: %s", why)
-                asked = {}
-            for run_id, user in asked.items():
-                watched[run_id].stop(user)
+            except Exception as why:  # noqa: BLE001 - who listens for all runs must not end by a fault with one
+                _LOG.error("a fault while stops were looked for: %s", type(why).__name__)
             beat.wait(self._beat_s)
 
 

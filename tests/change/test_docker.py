@@ -142,7 +142,7 @@ def test_a_daemon_that_is_silent_for_a_while_takes_back_no_server_that_runs(make
 def test_where_docker_does_not_tell_whether_one_runs_the_other_is_not_started(make: Make) -> None:
     """Two containers with networks of their own could both serve; a person is needed."""
     box = make()
-    keeper = tried(box, MORE)
+    keeper = tried(box, MORE, bounds=BOUNDS.model_copy(update={"stop_s": 1.0}))
     with silent(box):
         keeper.restore()
         status = until(keeper, "lost")

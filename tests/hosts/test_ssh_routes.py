@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tenacity import RetryCallState, Retrying
 
 from tests.hosts.asks import Ask
 from tests.lab.sshd import Lab, Sshd, free_port, make_key, wait_for
 from tools.errors import HostKeyRefused, Unreachable
 from tools.hosts.ssh import SshHost
-from tools.hosts.ssh.connection import LOGINS, Transient
+from tools.hosts.ssh.connection import LOGINS, Shed, Transient, _Enough
 from tools.hosts.ssh.route import resolve
 
 
@@ -299,3 +300,19 @@ def test_a_machine_without_openssh_is_told_to_get_it(
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(Unreachable, match="OpenSSH client"):
         SshHost("gpu-1").answer([Ask("true")])
+
+
+def test_who_waits_for_room_waits_on_and_three_real_failures_are_enough() -> None:
+    def tried(*failed: type[Transient]) -> list[bool]:
+        enough, said = _Enough(), []
+        for number, kind in enumerate(failed, 1):
+            state = RetryCallState(Retrying(), None, (), {})
+            state.attempt_number = number
+            state.set_exception((kind, kind("no"), None))
+            said.append(enough(state))
+        return said
+
+    assert tried(Transient, Transient, Transient) == [False, False, True]
+    assert tried(Shed, Shed, Shed, Shed, Transient, Shed, Transient, Transient) == [False] * 7 + [
+        True
+    ]

@@ -174,6 +174,35 @@ def test_a_reply_that_overtakes_its_question_is_heard_after_it(tmp_path: Path) -
     play(tmp_path, scene)
 
 
+def test_a_stop_that_overtakes_its_question_ends_it(tmp_path: Path) -> None:
+    async def scene(slack: Workspace, bot: Reception) -> None:
+        slack.faults.next("users.info", "hang", seconds=1.0)
+        asked = slack.mention("why is CT129 slow?")
+        await slack.until(lambda: bot.store.inbox.unhandled())
+        event = {"type": "agent_session_stopped", "user": "U0ANA00001", "channel": asked.channel}
+        slack.send_event({**event, "thread_ts": asked.ts})
+        await slack.until(lambda: bot.desk.stopped)
+        assert bot.desk.texts() == ["why is CT129 slow?"], "there was something to stop"
+        assert bot.desk.stopped == [(asked.channel, asked.ts, "U0ANA00001")]
+
+    play(tmp_path, scene)
+
+
+def test_a_question_that_is_never_taken_up_holds_nobody_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(order, "GIVEN_UP_S", 0.0)
+
+    async def scene(slack: Workspace, bot: Reception) -> None:
+        bot.desk.fault, bot.desk.faults = StoreError("full"), 1
+        asked = slack.mention("why is CT129 slow?")
+        await slack.until(lambda: not bot.desk.faults)
+        slack.say("gpu", "sam", "it was 70", thread_ts=asked.ts)
+        await slack.until(lambda: bot.desk.texts() == ["it was 70"])
+
+    play(tmp_path, scene)
+
+
 def test_a_reply_whose_question_is_not_taken_up_for_long_is_tried_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

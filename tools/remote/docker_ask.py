@@ -9,12 +9,14 @@ a file; nor through the client's own environment, where DOCKER_HOST or HOME of a
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import threading
+import time
 
 _CREATE_S = 40
-_ASKS = 3  # how often, before nothing is done that needs the answer
+_GONE = re.compile(r"no such (?:container|object|image)|no container with (?:name|id)", re.I)
 
 
 class Docker:
@@ -32,7 +34,7 @@ class Docker:
         """Return (what it tells of a container or an image, whether it tells): None, True where there is none."""
         status, out, err = self.ask("inspect", "--type", kind, what)
         if status:
-            return None, "no such" in err.lower()  # a daemon that is busy has not said that
+            return None, bool(_GONE.search(err))  # a daemon that is busy or away has not said that
         try:
             return json.loads(out)[0], True
         except (ValueError, LookupError):
@@ -47,24 +49,26 @@ class Docker:
         status, _, err = self.ask(*words, limit_s=limit_s)
         return (err.strip().splitlines() or [f"status {status}"])[-1][:300] if status else ""
 
-    def runs(self, one, pause):
-        """Say whether a container runs; None where that is not told, however often it is asked."""
-        for _ in range(_ASKS):
+    def runs(self, one, bound_s, pause):
+        """Say whether a container runs; None where that is not told in time: its daemon may be restarting."""
+        until = time.monotonic() + bound_s
+        while True:
             told, known = self.told(one)
             if known:
                 return bool(told and told["State"].get("Running"))
+            if time.monotonic() > until:
+                return None
             pause(1.0)
-        return None
 
     def end(self, one, bound_s, pause):
         """Stop a container, and kill it where it does not end in time; return why it may still run, or nothing."""
-        if self.runs(one, pause):
+        if self.runs(one, bound_s, pause) is not False:
             self.act("stop", "-t", str(int(bound_s)), one, limit_s=bound_s + 30)
-        runs = self.runs(one, pause)
+        runs = self.runs(one, bound_s, pause)
         if runs:
             why = self.act("kill", one)
             pause(1.0)
-            runs = self.runs(one, pause)
+            runs = self.runs(one, bound_s, pause)
             if runs:
                 return "it does not end, not even when it is killed: " + why
         return f"{self.runtime} does not tell whether it runs" if runs is None else ""

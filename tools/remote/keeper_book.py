@@ -28,6 +28,8 @@ class Book:
         self.port, self.bounds = book["port"], book["bounds"]
         self.undo = threading.Event()
         launcher.state.update(book.get("launcher", {}))
+        row = book.get(book["up"] or "") or {}
+        launcher.seen = row.get("pid"), row.get("started_ticks")
         launcher.noted, launcher.pause = self.note, self.pause
 
     @property
@@ -95,7 +97,7 @@ class Book:
         """Wait until one of the two serves; raise NotStarted."""
         watch, wrong, began = Growth(self.launcher, self.bounds["ready_s"]), None, now()
         while True:
-            pid = self.main_of(which)
+            pid = self.main_of(which, until)
             stranger = self.stranger(which, pid)
             why = stranger or serves(pid, self.port, *self.launcher.door)
             if not why:
@@ -109,9 +111,12 @@ class Book:
                 raise NotStarted(watch.verdict(why), None)
             self.pause(0.1 if now() < began + 5 else 0.5)
 
-    def main_of(self, which):
+    def main_of(self, which, until):
         """Return the main process of the one that starts; raise NotStarted when it has ended."""
-        pid = self.launcher.pid()
+        pid, told = self.launcher.look()
+        while pid is None and not told and now() < until:
+            self.pause(1.0)
+            pid, told = self.launcher.look()
         if pid is None:
             how = self.launcher.exit()
             how = f" ({how})" if how else ""

@@ -47,13 +47,8 @@ class Container(Launcher):
             raise Refused(
                 f"{', '.join(fixed)} comes from the image, and cannot be taken out of a container"
             )
-        self.state.update(
-            current=self.old["Id"],
-            old=self.old["Id"],
-            new=None,
-            restarts=self.old.get("RestartCount") or 0,
-            since="",
-        )
+        one, restarts = self.old["Id"], self.old.get("RestartCount") or 0
+        self.state.update(current=one, old=one, new=None, restarts=restarts, since="")
 
     @property
     def name(self):
@@ -143,21 +138,24 @@ class Container(Launcher):
         return digest_of(self.expected(), environment(environ, self.env, self.unset_env), cwd, exe)
 
     def pid(self):
+        return self.look()[0]
+
+    def look(self):
         """Return the server's process in the container that was started last; one that was restarted has failed."""
         told, known = self.docker.told(self.state["current"])
         if not known:
-            return self.unseen()
+            return self.unseen(), False
         if (
             not told
             or not told["State"].get("Running")
             or (told.get("RestartCount") or 0) > self.state["restarts"]
         ):
-            return None
+            return None, True
         main = told["State"]["Pid"]
         below = [main, *(pid for pid, _ in descendants(main))]
         words = (_of(pid, "cmdline").rstrip("\0").split("\0") for pid in below)
         one = next((pid for pid, argv in zip(below, words) if _engine_of(argv)), main)  # noqa: B905 (Python 3.8)
-        return self.found(one)
+        return self.found(one), True
 
     def exit(self):
         state = (self.docker.inspect(self.state["current"]) or {}).get("State") or {}

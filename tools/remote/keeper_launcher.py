@@ -40,7 +40,7 @@ class Launcher:
     """One server, started in one way."""
 
     kind = ""
-    seen = 0, None  # the process that was found last, and when it began
+    seen = None, None  # the process that was found last, and when it began
     apart = False  # it has a network of its own, of which the ports of this host say nothing
 
     def __init__(self, server, edits, env, unset_env):
@@ -48,6 +48,10 @@ class Launcher:
         self.door = server.get("raw", ()), server.get("raw_cwd", b"")  # by which it is asked
         self.state, self.noted, self.pause = {}, (lambda: None), time.sleep
         self.forks = threading.Lock()  # of an understudy and of a server: one at a time
+
+    def look(self):
+        """Return what `pid` does, and whether it was told: whoever manages the process may give no answer."""
+        return self.pid(), True
 
     def found(self, pid):
         """Note and return the process that it is."""

@@ -97,6 +97,7 @@ class Plain(Launcher):
         self.state.update(status=None, log_from=self._size())
         told = self.start.given(argv, environ)
         why = "not needed"
+        self.terminal.forks = self.forks
         if self.terminal.dead():
             why = self.terminal.enter(told, self._streams(), self._takes)
         if why:

@@ -7,6 +7,7 @@ is free the moment its process ends. Root and the keeper's own user are heard, n
 # Goes after keeper_change.py
 # Goes after keeper_wire.py
 # Goes after keeper_offers.py
+# Goes after keeper_answer.py
 # ruff: noqa: F821
 
 import os
@@ -18,7 +19,7 @@ STAYS_S = 24 * 3600.0  # after the end, for a bot that comes back late
 TICK_S = 0.1
 
 
-class Service:
+class Service(Answers):
     """One process that holds the host for one change: the keeper, or the understudy that becomes it."""
 
     def __init__(self, name, listener, book, launcher):
@@ -170,68 +171,6 @@ class Service:
             pass  # whoever asked is gone, or speaks another language
         line.close()
 
-    def answer(self, asked, uid):
-        """Return what is said to a request; begin an act where it may begin."""
-        verb = asked["verb"]
-        if uid not in (0, os.geteuid()):
-            return {"refused": "this keeper listens to its own user and to root alone"}
-        if verb == "look":
-            return self.status()
-        stranger = self.stranger(asked)
-        if stranger:
-            return stranger
-        self.change.note(fence=asked["fence"], heard=now())
-        if verb == "log":
-            lines = self.launcher.log(min(int(asked["lines"]), 2000))
-            return {"lines": hidden(lines, self.launcher)}
-        self.begin(verb, asked)
-        return self.status()
-
-    def stranger(self, asked):
-        """Return what one is told who does not hold the host, or None."""
-        book = self.book
-        if asked["name"] != book["name"]:
-            if asked["verb"] == "begin" and self.change.state in ENDED:
-                self.leaving = True
-                return {"gone": True}
-            held = f"the host is held by {book['name']} (fence {book['fence']})"
-            return {"refused": f"{held}, which is {self.change.state}"}
-        if asked["fence"] < book["fence"]:
-            over = f"fence {asked['fence']} is older than {book['fence']}"
-            return {"refused": f"{book['name']} was taken over since: {over}"}
-        return None
-
-    def begin(self, verb, asked):
-        """Begin what is asked for where the state allows it; else nothing happens, and the status says how it is."""
-        change, state = self.change, self.change.state
-        if verb == "dismiss" and state in (*ENDED, *UNTOUCHED) and change.at_rest():
-            if state in UNTOUCHED:
-                change.do_withdraw()
-            self.leaving = True
-        elif verb in ("restore", "withdraw") and state not in ENDED:
-            if state in UNTOUCHED or verb == "restore":
-                change.turn_back()
-        elif state in FROM.get(verb, ()) and not change.undo.is_set() and change.at_rest():
-            if verb == "drain":
-                change.note(drain_s=float(asked["bound_s"]))
-            change.act(verb)
-
-    def status(self):
-        """Return how it is, without secrets."""
-        book, bounds = self.book, self.change.bounds
-        names = ("name", "fence", "state", "old", "new", "failed", "ready_after_s", "steps", "act")
-        told = {name: book[name] for name in names}
-        if told["failed"]:
-            told["failed"] = dict(
-                told["failed"], tail=hidden(told["failed"]["tail"], self.launcher)
-            )
-        told["running_requests"] = book["running"] if book["state"] == "draining" else None
-        over = book["state"] in ENDED
-        told["silence_left_s"] = (
-            None if over else round(max(0.0, book["heard"] + bounds["silence_s"] - now()), 1)
-        )
-        return dict(told, keeper=1, pid=os.getpid())
-
     def leave(self):
         """Go, with the understudy."""
         self.listener.close()
@@ -241,10 +180,4 @@ class Service:
         os._exit(0)
 
 
-FROM = {
-    "drain": ("armed",),
-    "stop": ("armed", "drained"),
-    "start": ("stopped",),
-    "keep": ("ready",),
-}
 REACHED = {"drain": "drained", "stop": "stopped", "start": "ready"}

@@ -119,15 +119,18 @@ class Systemd(Launcher):
         return digest_of(self.expected(), environment(environ, self.env, self.unset_env), cwd, exe)
 
     def pid(self):
+        return self.look()[0]
+
+    def look(self):
         """Return the main process while it lives; one that systemd started again by itself has failed."""
         show = self.show()
         if "trouble" in show:
-            return self.unseen()
+            return self.unseen(), False
         restarts = int(show.get("NRestarts") or 0)
         if restarts > self.state["restarts"] or show.get("ActiveState") in _DOWN:
-            return None
+            return None, True
         pid = show.get("MainPID") or "0"
-        return self.found(int(pid)) if pid.isdigit() and int(pid) > 0 else None
+        return self.found(int(pid)) if pid.isdigit() and int(pid) > 0 else None, True
 
     def exit(self):
         show = self.show()

@@ -116,8 +116,9 @@ class Terminal:
         while time.monotonic() < until:
             pid = OFFERS.taken(token)
             if pid:
-                takes(pid)
-                OFFERS.release(token)
+                with self.forks:
+                    takes(pid)
+                    OFFERS.release(token)
                 return ""
             time.sleep(0.02)
         OFFERS.drop(token)

@@ -151,7 +151,8 @@ class Front:
 
     async def _message(self, incoming: Incoming) -> None:
         message = Message.model_validate(incoming.body)
-        await wait_for_question(self._store, message, incoming.id, self._in_thread)
+        if message.thread != message.ts:
+            await self._in_turn(message.channel, message.thread, incoming)
         await self._in_thread(self._desk.hear, message, incoming.id)
         await self._titles.give(message)
 
@@ -175,6 +176,7 @@ class Front:
 
     async def _stop(self, incoming: Incoming) -> None:
         stop = Stop.model_validate(incoming.body)
+        await self._in_turn(stop.channel, stop.thread, incoming)
         await self._in_thread(self._desk.stop, stop.channel, stop.thread, stop.user, incoming.id)
 
     async def _ask(self, incoming: Incoming) -> str | None:
@@ -217,6 +219,9 @@ class Front:
                 self._store.letters.add(letter)
             self._store.inbox.handled(incoming.id)
         self._wake()
+
+    async def _in_turn(self, channel: str, thread: str, incoming: Incoming) -> None:
+        await wait_for_question(self._store, channel, thread, incoming, self._in_thread)
 
     async def _in_thread(self, call: Callable[..., _T], *arguments: Any) -> _T:
         if self._closed:

@@ -1,18 +1,17 @@
-"""A reply that overtakes the question of its thread waits for it: the desk would not know what it is about."""
+"""What overtakes the question of its thread waits for it: the desk would not know what it is about."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from time import monotonic
+from time import monotonic, time
 from typing import TYPE_CHECKING, Any
 
-from bot.message import Message
-
 if TYPE_CHECKING:
-    from bot.store import Store
+    from bot.store import Incoming, Store
 
-WITHIN_S = 3.0  # after that it is left for later: who asked may be unknown to Slack for long
+WITHIN_S = 10.0  # a little more than Slack may take to tell who asked (groups.WITHIN_S); then it is left for later
+GIVEN_UP_S = 600.0  # a question that is not taken up for so long holds nobody any more
 _LOOK_S = 0.1
 
 
@@ -21,16 +20,20 @@ class Overtaken(Exception):
 
 
 async def wait_for_question(
-    store: Store, message: Message, incoming_id: str, run: Callable[..., Awaitable[Any]]
+    store: Store,
+    channel: str,
+    thread: str,
+    incoming: Incoming,
+    run: Callable[..., Awaitable[Any]],
 ) -> None:
-    """Return when a message may be heard; raise Overtaken. `run` carries out a call in a thread."""
-    if message.thread == message.ts:
-        return
-    until = monotonic() + WITHIN_S
-    place = message.channel, message.thread
-    while not await run(store.runs.in_thread, *place) and await run(
-        store.inbox.owes, *place, incoming_id
+    """Return when the thread's question is taken up; raise Overtaken. `run` carries out a call in a thread."""
+    late_s = time() - incoming.at
+    until = monotonic() + WITHIN_S - late_s
+    while (
+        late_s < GIVEN_UP_S
+        and not await run(store.runs.in_thread, channel, thread)
+        and await run(store.inbox.owes, channel, thread, incoming.id)
     ):
-        if monotonic() > until:
+        if monotonic() >= until:
             raise Overtaken("the question that its thread began with is not taken up yet")
         await asyncio.sleep(_LOOK_S)

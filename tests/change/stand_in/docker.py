@@ -509,7 +509,8 @@ def main(argv):
     verb, words = argv[0], argv[1:]
     if (HOME / "silent").exists():
         sys.exit(
-            "Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?"
+            "failed to connect to the docker API at unix:///run/user/1000/docker.sock; check if the path is correct and if "
+            "the daemon is running: dial unix /run/user/1000/docker.sock: connect: no such file or directory"
         )
     if verb in ("create", "run"):
         identifier = create(words)

@@ -17,7 +17,8 @@ from tenacity import (
     Retrying,
     retry_if_exception_type,
     stop_after_delay,
-    wait_random_exponential,
+    wait_exponential,
+    wait_random,
 )
 from tenacity.stop import stop_base
 
@@ -56,9 +57,13 @@ class Shed(Transient):
 class _Enough(stop_base):
     """Counts the tries, but not those of who waits for room: that takes as long as the logins of others."""
 
+    def __init__(self) -> None:
+        self._failed = 0
+
     def __call__(self, retry_state: RetryCallState) -> bool:
         failed = retry_state.outcome.exception() if retry_state.outcome else None
-        return retry_state.attempt_number >= TRIES and not isinstance(failed, Shed)
+        self._failed += not isinstance(failed, Shed)
+        return self._failed >= TRIES
 
 
 class Connection:
@@ -72,7 +77,7 @@ class Connection:
         tries = Retrying(
             retry=retry_if_exception_type(Transient),
             stop=_Enough() | stop_after_delay(connect_s * 1.5),
-            wait=wait_random_exponential(multiplier=0.3, max=2.0),
+            wait=wait_exponential(multiplier=0.3, max=2.0) + wait_random(0, 0.5),
             reraise=True,
         )
         self.transport: paramiko.Transport = tries(self._open)

@@ -142,6 +142,7 @@ class SshHost:
 
     def _session(self, begun: int) -> paramiko.Channel:
         """Open a session; a connection that was lost while idle is made anew, once."""
+        lost = 0
         for wait_s in OPEN_WAITS_S:
             connection = self._connected(begun)
             try:
@@ -152,6 +153,9 @@ class SshHost:
             except (paramiko.SSHException, EOFError, OSError):
                 self._insist(begun)
                 self._drop()
+                lost += 1
+                if lost > 1:
+                    break
             else:
                 return session
         raise Unreachable(
