@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import threading
 import time
 from collections.abc import Callable
 from multiprocessing.context import ForkServerContext
@@ -21,6 +22,8 @@ from tools.change import Bounds, Change, Edit, KeepRule, Proposal
 
 TRIES = 3
 FEW = ("--max-running-requests", "2")
+# An exit status comes once, through a pipe: of two threads that look (a start looks at all), one is told 255.
+_LOOKING = threading.Lock()
 
 
 def may_mount() -> str:
@@ -87,9 +90,8 @@ class Case:
         plan = Plan(str(self.folder), run, str(lab.config), lab.sshd.process.pid, KEY, self.fault)
         worker = self._begun(plan)
         if self.fault.kind == "kill":
-            worker.join(self.whole_s)
-            if worker.exitcode != -9:
-                return f"{self.fault}: the worker was not killed, {worker.exitcode}"
+            if (status := self._ended(worker)) != -9:
+                return f"{self.fault}: the worker was not killed, {status}"
             if trouble := self._alone(server):
                 return trouble
             worker = self._begun(plan)
@@ -98,9 +100,8 @@ class Case:
             time.sleep(self.fault.for_s)
             lab.sshd.process.wait()
             lab.sshd.start()
-        worker.join(self.whole_s)
-        if worker.exitcode != 0:
-            return f"{self.fault}: the worker ended with {worker.exitcode}"
+        if (status := self._ended(worker)) != 0:
+            return f"{self.fault}: the worker ended with {status}"
         return self._held(server, first, proposal, run)
 
     def _alone(self, server: StandIn) -> str:
@@ -117,8 +118,19 @@ class Case:
 
     def _begun(self, plan: Plan) -> multiprocessing.process.BaseProcess:
         worker = self.context.Process(target=work, args=(plan,))
-        worker.start()
+        with _LOOKING:
+            worker.start()
         return worker
+
+    def _ended(self, worker: multiprocessing.process.BaseProcess) -> int | None:
+        """Wait for its end and return its status; None where that takes too long."""
+        over = time.monotonic() + self.whole_s
+        while True:
+            with _LOOKING:
+                status = worker.exitcode
+            if status is not None or time.monotonic() > over:
+                return status
+            time.sleep(0.05)
 
     def proposal_of(self, server: StandIn) -> Proposal:
         edit = Edit(add=FEW) if self.fault.hurts else Edit(drop=FEW[:1])

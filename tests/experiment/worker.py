@@ -99,7 +99,9 @@ class _Faults:
 
     def _lame(self, connection: sqlite3.Connection, *_: Any) -> None:
         """Let SQLite say what it says of a file that cannot be written."""
-        connection.execute(f"PRAGMA query_only = {int(time.monotonic() < self.until)}")
+        refused = not self.until or Path(self.plan.folder, "refused").exists()
+        lame = time.monotonic() < self.until or not refused  # once at least, however slow we are
+        connection.execute(f"PRAGMA query_only = {int(lame)}")
 
 
 def fill(folder: Path, for_s: float) -> None:

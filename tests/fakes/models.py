@@ -202,7 +202,8 @@ class FakeModel:
         await self._runner.cleanup()
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
-        asked = Asked(len(self.asked), await request.json(), request.headers.copy(), request.path)
+        body = await request.json()
+        asked = Asked(len(self.asked), body, request.headers.copy(), request.path)
         self.asked.append(asked)
         self._open += 1
         self.at_once = max(self.at_once, self._open)

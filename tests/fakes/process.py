@@ -44,12 +44,14 @@ class BotProcess:
         self.process: subprocess.Popen[bytes] | None = None
 
     def start(self, *, wait: bool = True) -> Self:
-        """Start it, and wait for its socket."""
+        """Start it, and wait for a socket of its own: that of one killed just now may still seem to stand."""
+        before = self.slack.sockets.made
         with self.log_file.open("ab") as log:
             self.process = subprocess.Popen(
                 self._command, cwd=ROOT, env=self._environment, stdout=log, stderr=log
             )
         if wait:
+            self.slack.until(lambda: self.slack.sockets.made > before, START_S)
             self.slack.connected(START_S)
         return self
 

@@ -141,13 +141,19 @@ def make_key(path: Path, *options: str) -> Path:
     return path
 
 
+_GIVEN: set[int] = set()
+
+
 def free_port() -> int:
     """Choose a port below those that the kernel gives by itself: nobody is given it before it is bound."""
     draw = random.SystemRandom()  # hypothesis seeds the other one
     while True:
         port = draw.randrange(10_000, 29_000)
+        if port in _GIVEN:
+            continue
         with contextlib.suppress(OSError), socket.socket() as one:
             one.bind(("127.0.0.1", port))
+            _GIVEN.add(port)
             return port
 
 

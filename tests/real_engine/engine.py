@@ -75,7 +75,7 @@ class RealEngine:
         self.process.wait()
 
     def ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> tuple[int, str]:
-        line = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
+        line = http.client.HTTPConnection("127.0.0.1", self.port, timeout=600)
         try:
             headers = {"Authorization": f"Bearer {self.key}", "Content-Type": "application/json"}
             line.request(method, path, None if body is None else json.dumps(body), headers)

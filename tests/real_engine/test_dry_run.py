@@ -35,5 +35,5 @@ def test_it_ends_with_what_the_engine_itself_says_it_runs_with(engine: RealEngin
     }
     assert differ == {}
     assert [one for one in found.writes if one.field == "sampling_backend" or one.source]
-    assert descendants(engine.process.pid) == before
+    assert set(descendants(engine.process.pid)) <= set(before)
     assert engine.ask("GET", "/v1/models")[0] == 200

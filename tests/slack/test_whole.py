@@ -96,10 +96,16 @@ def test_the_thread_goes_on_with_questions_clicks_and_files(going: BotProcess) -
     )
     slack.press("gpu", verdict.ts, "check_again", "sam")
     _story(slack, asked, 7)
-    hosts = slack.command("/perf hosts", "gpu", "ana")
-    slack.until(lambda: hosts.acked)
-    assert "CT129: " in json.dumps(hosts.answer)
-    assert "never asked about" not in json.dumps(hosts.answer)
+
+    def hosts_told() -> str:
+        hosts = slack.command("/perf hosts", "gpu", "ana")
+        slack.until(lambda: hosts.acked)
+        said = json.dumps(hosts.answer)
+        return "" if "too long just now" in said else said  # it gives up before Slack would
+
+    told = slack.until(hosts_told)
+    assert "CT129: " in told
+    assert "never asked about" not in told
     time.sleep(1.5)  # what must not come has had its time
     assert len(_story(slack, asked, 7)) == 7
     assert going.process
