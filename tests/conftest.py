@@ -57,6 +57,7 @@ def _sees_servers(module: Path) -> bool:
     return bool(_SERVERS.search(module.read_text(encoding="utf-8")))
 
 
+@pytest.hookimpl(tryfirst=True)  # xdist reads the groups in this same hook
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Let two workers share the files; those that start servers, or look for all of them, stay with one."""
     for item in items:
