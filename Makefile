@@ -12,7 +12,7 @@ demo: $(VENV)/.installed  ## tell the CT129 story: no key, no network, no GPU
 	$(BIN)/perfsleuth demo
 
 test: $(VENV)/.tested  ## run the tests
-	$(BIN)/python -m pytest -q -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -q -n 2
 
 soak: $(VENV)/.tested  ## the slow suite: a crowd of questions, cut sockets, kill -9, a change that fails at each transition; every lie and hostile text
 	$(BIN)/python -m pytest -q --soak -m "not long" tests/soak
