@@ -22,8 +22,10 @@ from tests.lab.sshd import Lab
 
 _ROOT = Path(__file__).parents[1]
 _CONNECT = socket.socket.connect
+# What starts servers of this machine, or looks for all of them: by its text, so that a new test joins by itself.
 _SERVERS = re.compile(
-    r"launch_server|tests\.(lab|change|experiment|proposal|measure|trying)\b|tests\.fakes\.process"
+    r"tests\.(lab\.engine|change\.(engine|held|boxes|units)|measure\.serving|provenance\.hosts)\b|lab\.mood\("
+    r"|find_server|Popen[\s\S]*launch_server|launch_server[\s\S]*Popen"
 )
 
 # An example that takes long says something about the machine; one that never ends, faulthandler_timeout shows.
