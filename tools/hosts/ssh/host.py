@@ -22,14 +22,8 @@ from tools.hosts.ssh.route import Route, resolve
 SLACK_S = 15.0  # what a batch may take beyond its own bound before it is given up
 TICK_S = 0.5  # how often a silent line is looked at
 BEAT_S = 0.1  # how often who waits for a connection looks whether it was stopped
-OPEN_WAITS_S = (
-    0.02,
-    0.1,
-    0.5,
-    1.0,
-    2.0,
-    0.0,
-)  # a session that ended counts against MaxSessions for a moment
+# a session that ended counts against MaxSessions for a moment
+OPEN_WAITS_S = (0.02, 0.1, 0.5, 1.0, 2.0, 0.0)
 
 
 class _Stopped(Unreachable):
